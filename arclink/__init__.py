@@ -1,7 +1,8 @@
 """The temporal link graph of a web archive: who linked to a page, when, and with which words.
 
 Open a graph in Python with ``arclink.open("links.db")`` (`arclink.linkgraph`,
-``docs/how-to/python.md``).
+``docs/how-to/python.md``). Other functions make, change and copy stores
+(`arclink.operations.functions`).
 """
 
 from collections.abc import Sequence
@@ -12,18 +13,44 @@ from arclink.version import VERSION
 
 if TYPE_CHECKING:
     from arclink.linkgraph import LinkGraph as LinkGraph
+    from arclink.operations.functions import backup as backup
+    from arclink.operations.functions import build as build
+    from arclink.operations.functions import fetch as fetch
+    from arclink.operations.functions import forget as forget
+    from arclink.operations.functions import index as index
+    from arclink.operations.functions import load as load
+    from arclink.operations.functions import restore as restore
+    from arclink.operations.functions import tables as tables
+    from arclink.operations.functions import upgrade as upgrade
 
-__all__ = ["LinkGraph", "__version__", "open"]
+__all__ = [
+    "LinkGraph",
+    "__version__",
+    "backup",
+    "build",
+    "fetch",
+    "forget",
+    "index",
+    "load",
+    "open",
+    "restore",
+    "tables",
+    "upgrade",
+]
 __version__ = VERSION
 
 if not TYPE_CHECKING:  # a type checker would accept any name
 
     def __getattr__(name: str) -> object:
-        """Return `LinkGraph` when it is first needed: every command imports this package."""
+        """Return a public name when it is first needed: every command imports this package."""
         if name == "LinkGraph":
             from arclink.linkgraph import LinkGraph
 
             return LinkGraph
+        if name in __all__:
+            from arclink.operations import functions
+
+            return getattr(functions, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

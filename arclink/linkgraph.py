@@ -610,7 +610,7 @@ class LinkGraph(Closing):
 
         if self._at and not {"from_", "to"} & set(parameters):
             parameters["to"] = self._at
-        given = list(_pairs({"format": format, **parameters}))
+        given = list(pairs({"format": format, **parameters}))
         source = Source(self.store, ArchivePaths(self._archives))
         return take_away(source, TakeAwayQuery.from_parameters(given), Path(path))
 
@@ -697,14 +697,15 @@ class LinkGraph(Closing):
 
     def _written(self, given: Mapping[str, object]) -> list[tuple[str, str]]:
         """Return keywords as parameters of the command line and of the service."""
-        return [*([("at", self._at)] if self._at else []), *_pairs(given)]
+        return [*([("at", self._at)] if self._at else []), *pairs(given)]
 
 
 _NAMES = {"match_type": MATCH_TYPE.name}
 """Names of parameters that do not follow from the keywords."""
 
 
-def _pairs(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+def pairs(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield keywords as names and texts of parameters; those without a value are left out."""
     for name, value in given.items():
         values = value if isinstance(value, list | tuple | set | frozenset) else [value]
         written = _NAMES.get(name, name.removesuffix("_").replace("_", "-"))

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from arclink.cli.stage_options import write_archives, write_settings
+from arclink.operations.one_stage import write_archives, write_settings
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.protocols import KnownFile
 from benchmarks.look_ups import HUB

@@ -44,6 +44,7 @@ ROOMS = (
     "pipeline",
     "wayback",
     "demo",
+    "operations",
     "service",
     "cli",
     "__main__",

@@ -115,7 +115,7 @@ def test_a_filter_task_and_a_build_that_has_not_begun_need_no_parser_or_store() 
 
 def test_a_stage_that_opens_no_store_needs_no_numpy() -> None:
     code = (
-        "import sys, arclink.cli.stage_options, arclink.pipeline.build; "
+        "import sys, arclink.operations.one_stage, arclink.pipeline.build; "
         "print({'numpy', 'apsw', 'selectolax'} & {*sys.modules})"
     )
     assert said(code) == "set()"

@@ -17,7 +17,13 @@ OUTSIDE = (
     *("http", "multiprocessing", "resource", "signal", "socket", "subprocess", "threading"),
     *("aiohttp", "benchmarks", "click", "flask", "urllib3", "werkzeug"),
     *("arclink.cli", "arclink.demo", "arclink.jobs", "arclink.mapreduce", "arclink.pipeline"),
-    *("arclink.service", "arclink.wayback", "tests.demos", "tests.durability"),
+    *(
+        "arclink.operations",
+        "arclink.service",
+        "arclink.wayback",
+        "tests.demos",
+        "tests.durability",
+    ),
 )
 """Packages and modules that lead to processes, sockets or the stores of whole archives."""
 

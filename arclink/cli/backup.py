@@ -1,13 +1,11 @@
 """``arclink backup``: a copy of a store, made while the store is read and loaded."""
 
-from pathlib import Path
-
 import click
 
-from arclink.access.declarations import PATH, Given, Parameter, switch
+from arclink.access.declarations import Given
 from arclink.access.texts import counted
-from arclink.cli.options import STORE, takes
-from arclink.errors import UsageError
+from arclink.cli.options import perform, takes
+from arclink.operations.backup import BACKUP, NO_VERIFY, TARGET
 
 EXAMPLES = (
     "arclink backup /backups/links.db --store links.db",
@@ -17,22 +15,9 @@ EXAMPLES = (
     ),
 )
 
-TARGET = Parameter(
-    "target", "The copy.", PATH, is_required=True, is_positional=True, metavar="FILE"
-)
-GRAPH = Parameter(
-    "graph",
-    "Folder with the graph files of all batches of a store in Cassandra, in HDFS, in S3 or on "
-    "this machine.",
-    PATH,
-    metavar="FOLDER",
-    see="how-to/operations.md#backup-of-a-store-in-cassandra",
-)
-NO_VERIFY = switch("no-verify", "Do not check the copy. This is much faster.")
-
 
 @click.command()
-@takes(TARGET, STORE, GRAPH, NO_VERIFY)
+@takes(*BACKUP.declared)
 def command(given: Given) -> None:
     """Write a backup of a store: of a SQLite store a file, of a store in Cassandra a folder.
 
@@ -46,41 +31,12 @@ def command(given: Given) -> None:
     new batches only.
     """
     from arclink.cli.summary import copied_line
-    from arclink.store.backups import back_up
-    from arclink.store.location import is_remote, path_of
+    from arclink.store.backups import BackedUp
 
-    target, verifies = TARGET.required(given), not NO_VERIFY.required(given)
-    store = STORE.required(given)
-    if is_remote(store):
-        _back_up_batches(store, GRAPH.optional(given), Path(target))
-        return
-    path = path_of(store)
-    done = back_up(path, Path(target), verifies=verifies)
-    sums = done.sums
-    click.echo(
-        f"{target}: {copied_line(sums, is_verified=verifies)}, "
-        f"{counted(done.takedowns, 'takedown')}."
+    done = perform(BACKUP, given)
+    copied = (
+        copied_line(done.sums, is_verified=not NO_VERIFY.required(given))
+        if isinstance(done, BackedUp)
+        else f"{counted(done.batches, 'batch', 'batches')}, {done.copied:,} of them new"
     )
-    if done.problem:
-        click.echo(
-            f"note: {done.problem} A restore will need a list (--takedowns {target}.takedowns).",
-            err=True,
-        )
-
-
-def _back_up_batches(store: str, graph: str | None, target: Path) -> None:
-    """Back up a store in Cassandra."""
-    from arclink.store.batch_backups import back_up_batches
-    from arclink.store.location import open_store
-
-    if graph is None:
-        raise UsageError(
-            "--graph must name the folder with the graph files of the store: GRAPH below the "
-            "--engine-folder of its builds, or that of --keep-graph (docs/how-to/operations.md)"
-        )
-    with open_store(store) as opened:
-        done = back_up_batches(opened, graph, target)
-    click.echo(
-        f"{target}: {counted(done.batches, 'batch', 'batches')}, {done.copied:,} of them new, "
-        f"{counted(done.takedowns, 'takedown')}."
-    )
+    click.echo(f"{TARGET.required(given)}: {copied}, {counted(done.takedowns, 'takedown')}.")

@@ -6,8 +6,11 @@ import click
 import orjson
 
 from arclink.access.declarations import PATH, Given, Parameter
-from arclink.cli.options import HERITRIX_OUTLINKS, INPUTS, LAZY, SOURCES, takes
-from arclink.cli.stage_options import (
+from arclink.cli.interrupts import ended_like_interrupts
+from arclink.cli.options import say, takes
+from arclink.cli.summary import end_stage
+from arclink.operations.engine import uses_engine
+from arclink.operations.one_stage import (
     FOLDER,
     STAGE,
     add_settings,
@@ -17,7 +20,7 @@ from arclink.cli.stage_options import (
     running,
     write_archives,
 )
-from arclink.cli.summary import end_stage
+from arclink.operations.parameters import HERITRIX_OUTLINKS, INPUTS, LAZY, SOURCES
 from arclink.reasons import Reason
 
 EXAMPLES = ("arclink extract /data/crawl --folder work",)
@@ -54,8 +57,8 @@ def command(given: Given) -> None:
     )
     with EmptyStore() if not store else open_store(store) as known:
         stored = {file.name: file for file in known.files()}
-        files = archives_of(INPUTS.many(given), stored)
-        with running(given, "extract") as run:
+        files = archives_of(INPUTS.many(given), stored, say)
+        with ended_like_interrupts(uses_engine(given)), running(given, "extract") as run:
             run.scratch.mkdir(parents=True, exist_ok=True)
             earlier = run.scratch / "earlier-archives"
             write_list({file.name: file.path for file in stored.values()}, earlier)

@@ -5,11 +5,13 @@ from pathlib import Path
 import click
 
 from arclink.access.declarations import PATH, Given, Parameter
+from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import takes
-from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
-from arclink.cli.stage_options import FOLDER, STAGE, needs, running, write_settings
 from arclink.cli.summary import end_stage
 from arclink.model import Forgotten
+from arclink.operations.engine import uses_engine
+from arclink.operations.one_stage import FOLDER, STAGE, needs, running, write_settings
+from arclink.operations.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.reasons import Reason
 
 EXAMPLES = (
@@ -62,7 +64,7 @@ def command(given: Given) -> None:
     check_rows(cdx, settings.key_prefixes())
     if not cdx:
         needs(where, "rows", "index")
-    with running(given, "filter") as run:
+    with ended_like_interrupts(uses_engine(given)), running(given, "filter") as run:
         rows = (
             usual_files(cdx, where / "cdx-rows", settings.key_prefixes())
             if cdx

@@ -5,9 +5,11 @@ from pathlib import Path
 import click
 
 from arclink.access.declarations import Given
+from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import takes
-from arclink.cli.stage_options import FOLDER, STAGE, needs, running
 from arclink.cli.summary import end_stage
+from arclink.operations.engine import uses_engine
+from arclink.operations.one_stage import FOLDER, STAGE, needs, running
 
 EXAMPLES = ("arclink graph --folder work",)
 
@@ -23,6 +25,6 @@ def command(given: Given) -> None:
 
     folder = Path(FOLDER.required(given))
     needs(folder, "pages", "extract")
-    with running(given, "graph") as run:
+    with ended_like_interrupts(uses_engine(given)), running(given, "graph") as run:
         counts = stages.join(folder, run) + stages.invert(folder, run)
     end_stage(counts)

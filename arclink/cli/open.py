@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from arclink.access.declarations import Given, Parameter, switch, whole_number
-from arclink.cli.options import INPUTS, STORE, takes
+from arclink.cli.options import STORE, takes
 from arclink.errors import ArclinkError
+from arclink.operations.parameters import INPUTS
 
 if TYPE_CHECKING:
     from arclink.service.settings import Settings

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -17,17 +16,18 @@ from click.core import ParameterSource
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import (
-    PATH,
     TEXT,
     AnyParameter,
     Form,
     Given,
     Parameter,
-    switch,
-    whole_number,
 )
 from arclink.access.replay import ReplayPrefix, parse_replay
-from arclink.errors import InputError, UsageError
+from arclink.cli.interrupts import ended_like_interrupts
+from arclink.errors import UsageError, hide_credentials
+from arclink.operations.operation import Operation, Result, Say
+from arclink.operations.parameters import ARCHIVES as ARCHIVES
+from arclink.operations.parameters import STORE as STORE
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans
 
@@ -140,25 +140,6 @@ def _given_of(parameters: Iterable[AnyParameter], values: Mapping[str, object]) 
     return Given(texts)
 
 
-def words_of(given: Given, parameters: Iterable[AnyParameter]) -> list[str]:
-    """Return the words of a command line that gives these parameters again.
-
-    Args:
-        given: What the caller gave.
-        parameters: Those to repeat, in the order of the words.
-    """
-    words: list[str] = []
-    for parameter in parameters:
-        name, texts = given.found(parameter)
-        if parameter.is_positional:
-            words += texts
-        elif parameter.form.schema.get("type") == "boolean":
-            words += [f"--{name}" for text in texts if text == "true"]
-        else:
-            words += [word for text in texts for word in (f"--{name}", text)]
-    return words
-
-
 def _option_names(parameter: AnyParameter) -> list[str]:
     """Return the names of the option, with dashes; a switch that is not off by default has two.
 
@@ -269,15 +250,6 @@ def write_answer(pieces: Iterable[bytes]) -> None:
     sys.stdout.buffer.flush()
 
 
-STORE = Parameter(
-    "store",
-    "The link graph: a file such as links.db, or a URL such as sqlite:///links.db or "
-    "cassandra://node1,node2/links.",
-    PATH,
-    is_required=True,
-    metavar="PATH|URL",
-    envvar="ARCLINK_STORE",
-)
 store_option = declared(STORE)
 
 GRAPH: tuple[AnyParameter, ...] = (STORE, SUBSET)
@@ -318,19 +290,17 @@ def requested_tables(given: Given, graph: Scans) -> Iterator["ShownRelations"]:
         yield relations
 
 
-def lines_of_list(path: Path) -> list[str]:
-    """Return the lines of a list file without blank lines and comments (``#``).
+def say(note: str) -> None:
+    """Show a note of an operation, on standard error."""
+    click.echo(hide_credentials(note), err=True)
 
-    Raises:
-        InputError: The file cannot be read as text.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()  # editors begin it with a mark
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a list: byte {error.start} is not UTF-8") from error
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+def perform(operation: Operation[Result], given: Given, say: Say = say) -> Result:
+    """Run an operation for a command; a SIGTERM then removes its files and jobs on an engine."""
+    from arclink.operations.engine import uses_engine  # not for commands that only answer
+
+    with ended_like_interrupts(uses_engine(given)):
+        return operation.run(given, say)
 
 
 def replay_prefix(name: str) -> Form[ReplayPrefix]:
@@ -357,44 +327,3 @@ INSTANCE = Parameter(
     envvar="ARCLINK_INSTANCES",
     keeps_empty=True,
 )
-CORES = Parameter(
-    "cores",
-    "Number of parallel tasks; on an engine, the number of its cores.",
-    whole_number(100_000, least=1),
-    metavar="N",
-    otherwise="the number of processors; on Hadoop, one for each 250 MB of a batch",
-    see="reference/engines.md#options",
-)
-QUIET = switch("quiet", "Show only the summary, no progress.")
-INPUTS = Parameter(
-    "inputs",
-    "Archive files, folders, globs, list files, or addresses of these.",
-    PATH,
-    is_required=True,
-    is_list=True,
-    is_positional=True,
-    metavar="INPUT...",
-    see="reference/inputs.md",
-    keeps_empty=True,
-)
-
-ARCHIVES = Parameter(
-    "archives",
-    "Where archive files are now, if they were moved: a folder, a URL that ends in /, or a file "
-    "with a name and a path on each line, separated by a tab.",
-    PATH,
-    is_list=True,
-    metavar="FOLDER|INDEX",
-    keeps_empty=True,
-)
-
-LAZY = switch(
-    "lazy",
-    "Also extract the data- attributes of lazy loading, such as data-src.",
-    "explanation/data-model.md#kinds-of-links",
-)
-HERITRIX_OUTLINKS = switch(
-    "heritrix-outlinks", "Add the links that Heritrix recorded for a page.", "reference/heritrix.md"
-)
-SOURCES: tuple[AnyParameter, ...] = (LAZY, HERITRIX_OUTLINKS)
-"""The parameters that say where links are looked for."""

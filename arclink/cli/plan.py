@@ -17,8 +17,8 @@ from arclink.access.declarations import (
 )
 from arclink.access.texts import counted
 from arclink.cli.options import takes
-from arclink.cli.sizes import size
 from arclink.errors import UsageError
+from arclink.operations.sizes import size
 from arclink.pipeline.cluster_size import (
     LINKS_A_PAGE,
     SHARE_READ,

@@ -29,13 +29,13 @@ from arclink.cli.options import (
     GRAPH,
     REPLAY,
     STORE,
-    lines_of_list,
     open_requested_graph,
     requested_tables,
     takes,
     write_answer,
 )
 from arclink.errors import InputError, UsageError
+from arclink.files.lists import lines_of_list
 from arclink.model import ALL_TIME
 from arclink.store.protocols import Scans
 

@@ -276,7 +276,7 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
     Raises:
         UsageError: A value is not allowed, or an instance has the name of an own store.
     """
-    from arclink.cli.forget import surt_prefix
+    from arclink.operations.forget import surt_prefix
     from arclink.service.addresses import public_path
     from arclink.service.headers import parse_origin
 

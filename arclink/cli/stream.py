@@ -9,8 +9,8 @@ from arclink.access.common import SUBSET, SUBSET_FIRST
 from arclink.access.declarations import FOLDER, Given, Parameter
 from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
 from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph, takes, write_answer
-from arclink.cli.sizes import size
 from arclink.errors import UsageError
+from arclink.operations.sizes import size
 from arclink.progress import hide_from_output
 
 EXAMPLES = (

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import click
 
 from arclink.access.texts import counted
-from arclink.cli.sizes import stored_size
 from arclink.counts import Counts
+from arclink.operations.sizes import stored_size
 from arclink.pipeline.build import BuildReport, needs_a_person
 from arclink.pipeline.damage import Damage
 from arclink.reasons import Reason
-from arclink.store.protocols import OpenStore, StoreSums
+from arclink.store.protocols import StoreSums
 
 _GROUPS = ("entries", "fetches", "records", "rows", "mementos", "payloads", "links", "notes")
 
@@ -29,7 +29,7 @@ def copied_line(sums: StoreSums, *, is_verified: bool) -> str:
     )
 
 
-def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
+def show_summary(report: BuildReport, sums: StoreSums, where: str) -> None:
     """Print counts by reason, and the present size of the store."""
     if report.skipped:
         click.echo(
@@ -37,7 +37,6 @@ def show_summary(report: BuildReport, store: OpenStore, where: str) -> None:
         )
     show_counts(report.counts)
     _show_damage(report.damaged)
-    sums = store.sums()
     time = f", captured from {sums.first} to {sums.last}" if sums.first else ""
     click.echo(
         f"\n{where} holds {counted(sums.links, 'link')} (repeats on a page count) of "

@@ -24,6 +24,7 @@ import apsw
 from arclink import progress
 from arclink.errors import StoreError
 from arclink.files.atomic import folder_next_to, sync, unwritable
+from arclink.reports import Report
 from arclink.store.protocols import StoreSums, Takedown
 from arclink.store.sqlite.schema import (
     connect,
@@ -46,7 +47,7 @@ _HEARTBEAT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class BackedUp:
+class BackedUp(Report):
     """The contents of a backup.
 
     Attributes:
@@ -61,7 +62,7 @@ class BackedUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Report):
     """The contents of a restored store.
 
     Attributes:

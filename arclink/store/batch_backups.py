@@ -25,6 +25,7 @@ from arclink.files.atomic import folder_next_to, room_for, write_whole
 from arclink.files.sealed import SUMS, check_folder, read_rows, seal_folder, write_sealed
 from arclink.model import Batch
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
+from arclink.reports import Report
 from arclink.store.graph_files import after_of
 from arclink.store.graph_upgrade import write_with_present_keys
 from arclink.store.layouts import (
@@ -52,7 +53,7 @@ _REMEDY = (
 
 
 @dataclass(frozen=True, slots=True)
-class BackedUpBatches:
+class BackedUpBatches(Report):
     """The contents of a backup.
 
     Attributes:
@@ -67,18 +68,20 @@ class BackedUpBatches:
 
 
 @dataclass(frozen=True, slots=True)
-class RestoredBatches:
+class RestoredBatches(Report):
     """What a restore did.
 
     Attributes:
         batches: Number of batches in the backup.
         loaded: Number of those that the store lacked.
         applied: Takedowns that the store did not have.
+        links: Number of links that the store has now.
     """
 
     batches: int
     loaded: int
     applied: Sequence[Takedown]
+    links: int
 
 
 def batch_name(files: Iterable[tuple[str, str]], after: int = 0) -> str:
@@ -201,7 +204,7 @@ def restore_batches(
     for name in wanted:
         _load_batch(backup / name, store)
         loaded(name)
-    return RestoredBatches(len(names), len(wanted), missing)
+    return RestoredBatches(len(names), len(wanted), missing, store.sums().links)
 
 
 def _load_batch(folder: Path, store: Builds) -> None:

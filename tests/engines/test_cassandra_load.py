@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.cli.main import group
-from arclink.cli.stage_options import write_archives, write_settings
 from arclink.errors import PipelineError, StoreError
 from arclink.mapreduce.runs import Job, JobRunner
+from arclink.operations.one_stage import write_archives, write_settings
 from arclink.pipeline import stages
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.records_read import check_read

@@ -1,4 +1,4 @@
-"""Options and helpers of the commands that run one stage alone."""
+"""Parameters and helpers of what runs one stage alone."""
 
 import os
 import shutil
@@ -6,16 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import click
 import orjson
 
 from arclink.access.declarations import PATH, AnyParameter, Given, Parameter
-from arclink.cli.engine_options import ENGINE, runner_of
-from arclink.cli.interrupts import ended_like_interrupts
-from arclink.cli.options import CORES
-from arclink.errors import InputError, hide_credentials
+from arclink.errors import InputError
 from arclink.files.atomic import write_whole
 from arclink.mapreduce.runs import JobRunner, room_in
+from arclink.operations.engine import ENGINE, runner_of
+from arclink.operations.operation import Say
+from arclink.operations.parameters import CORES
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.protocols import KnownFile
 
@@ -52,12 +51,7 @@ def running(given: Given, name: str) -> Iterator[JobRunner]:
     run = runner_of(given, CORES.optional(given) or os.cpu_count() or 1, folder, folder.name)
     folder.mkdir(parents=True, exist_ok=True)
     clear(folder, name)
-    with (
-        ended_like_interrupts(run.is_on_engine),
-        room_in(folder, name),
-        run.visiting(name),
-        closing(run),
-    ):
+    with room_in(folder, name), run.visiting(name), closing(run):
         yield run
         for relation in RELATIONS[name]:
             run.fetch(folder / relation)
@@ -123,8 +117,8 @@ def clear(folder: Path, stage: str) -> None:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def archives_of(inputs: Sequence[str], known: Mapping[str, KnownFile]) -> list[KnownFile]:
-    """Return the given archive files, and report files that are not archive files.
+def archives_of(inputs: Sequence[str], known: Mapping[str, KnownFile], say: Say) -> list[KnownFile]:
+    """Return the given archive files, and say which files are not archive files.
 
     Raises:
         InputError: See `arclink.pipeline.inputs`.
@@ -134,7 +128,7 @@ def archives_of(inputs: Sequence[str], known: Mapping[str, KnownFile]) -> list[K
     marks: FileMarks = {}
     paths, complaints = leave_out_foreign(find_archives(inputs), marks)
     for complaint in complaints:
-        click.echo(hide_credentials(f"skipped: {complaint}"), err=True)
+        say(f"skipped: {complaint}")
     return describe(paths, known, marks=marks)
 
 

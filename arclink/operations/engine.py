@@ -4,9 +4,9 @@ import getpass
 from pathlib import Path
 
 from arclink.access.declarations import PATH, TEXT, AnyParameter, Given, Parameter, named
-from arclink.cli.options import CORES
 from arclink.errors import UsageError
 from arclink.mapreduce.runs import ON_THIS_MACHINE, JobRunner
+from arclink.operations.parameters import CORES
 from arclink.pipeline.settings import BuildSettings
 
 RUNNER = Parameter(
@@ -35,6 +35,11 @@ _ENGINE_FOLDER = Parameter(
 )
 ENGINE: tuple[AnyParameter, ...] = (RUNNER, ENGINE_CONF, _ENGINE_FOLDER)
 """The parameters that select where jobs run."""
+
+
+def uses_engine(given: Given) -> bool:
+    """Return whether work leaves jobs or files on an engine if its process is ended at once."""
+    return RUNNER.required(given) not in ON_THIS_MACHINE or "graph" in given.texts
 
 
 def runner_of(

@@ -1,0 +1,1 @@
+"""Work that makes, changes and copies stores, declared once for the command line and Python."""

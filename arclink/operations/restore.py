@@ -1,0 +1,111 @@
+"""A backup in the place of a lost store."""
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from arclink.access.declarations import PATH, Given, Parameter, switch
+from arclink.errors import StoreError
+from arclink.operations.operation import Operation, Say
+from arclink.operations.parameters import STORE
+from arclink.store.backups import Restored, restore
+from arclink.store.batch_backups import RestoredBatches, check_lists, restore_batches
+
+BACKUP = Parameter(
+    "backup", "The backup.", PATH, is_required=True, is_positional=True, metavar="FILE"
+)
+TAKEDOWNS = Parameter(
+    "takedowns",
+    "List of takedowns that is newer than the backup.",
+    PATH,
+    is_list=True,
+    metavar="FILE",
+    otherwise="the lists next to store and backup",
+    keeps_empty=True,
+)
+_NO_LATER_TAKEDOWNS = switch(
+    "no-later-takedowns",
+    "Restore without a list of takedowns: nothing was forgotten after the backup.",
+)
+_REPLACE = switch("replace", "Replace an existing store.")
+NO_VERIFY = switch("no-verify", "Do not check the store. This is much faster.")
+
+
+def _run(given: Given, say: Say) -> Restored | RestoredBatches:
+    from arclink.analysis.slice_cache import remove_slices
+    from arclink.relations.folder import remove_relations
+    from arclink.relations.forgetting import remove_at_addresses
+    from arclink.store.location import (
+        is_remote,
+        open_store,
+        path_of,
+        takedowns_path,
+        work_folder,
+    )
+    from arclink.store.locks import only_build, only_change
+
+    store, backup = STORE.required(given), Path(BACKUP.required(given))
+    if is_remote(store):
+        return _restored_batches(given, store, backup, say)
+    path = path_of(store)
+    aside = takedowns_path(store)  # left by a rebuild that was killed
+    replaces = _REPLACE.required(given)
+    with only_build(path), only_change(path):
+        if replaces and path.exists():
+            with suppress(StoreError), open_store(store) as lost:  # it may be damaged
+                remove_at_addresses(lost)
+        done = restore(
+            backup,
+            path,
+            [*map(Path, TAKEDOWNS.many(given)), *([aside] if aside.exists() else [])],
+            replaces=replaces,
+            is_list_needed=not _NO_LATER_TAKEDOWNS.required(given),
+            verifies=not NO_VERIFY.required(given),
+        )
+        # Slices, tables and files between the stages were made from the lost store.
+        remove_slices(store)
+        remove_relations(store)
+        shutil.rmtree(work_folder(store), ignore_errors=True)
+    return done
+
+
+def _restored_batches(given: Given, store: str, backup: Path, say: Say) -> RestoredBatches:
+    """Restore a store in Cassandra."""
+    from arclink.relations.forgetting import remove_at_addresses
+    from arclink.store.location import (
+        exists,
+        local_path_of,
+        open_store,
+        remove_store,
+        takedowns_path,
+    )
+    from arclink.store.locks import only_build, only_change
+    from arclink.store.takedown_files import set_aside
+
+    lists = [*map(Path, TAKEDOWNS.many(given))]
+    check_lists(lists, is_list_needed=not _NO_LATER_TAKEDOWNS.required(given))
+    aside = takedowns_path(store)
+    path = local_path_of(store)
+    with only_build(path), only_change(path):
+        if _REPLACE.required(given) and exists(store):
+            with open_store(store) as old:
+                remove_at_addresses(old)
+                set_aside(old, aside)
+            remove_store(store)
+        if aside.exists():
+            lists.append(aside)
+        with open_store(store, create=True) as opened:
+            done = restore_batches(
+                backup, opened, lists, loaded=lambda name: say(f"{name} is loaded.")
+            )
+            if not NO_VERIFY.required(given):
+                for violation in opened.verify():
+                    raise StoreError(
+                        f"{store} is restored, but damaged: {violation.invariant}: "
+                        f"{violation.detail}"
+                    )
+        aside.unlink(missing_ok=True)
+    return done
+
+
+RESTORE = Operation((BACKUP, STORE, TAKEDOWNS, _NO_LATER_TAKEDOWNS, _REPLACE, NO_VERIFY), _run)
