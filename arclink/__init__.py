@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING
 from arclink.version import VERSION
 
 if TYPE_CHECKING:
-    from arclink.linkgraph import LinkGraph as LinkGraph
-    from arclink.operations.functions import backup as backup
-    from arclink.operations.functions import build as build
-    from arclink.operations.functions import fetch as fetch
-    from arclink.operations.functions import forget as forget
-    from arclink.operations.functions import index as index
-    from arclink.operations.functions import load as load
-    from arclink.operations.functions import restore as restore
-    from arclink.operations.functions import tables as tables
-    from arclink.operations.functions import upgrade as upgrade
+    from arclink.linkgraph import LinkGraph
+    from arclink.operations.functions import (
+        backup,
+        build,
+        fetch,
+        forget,
+        index,
+        load,
+        restore,
+        tables,
+        upgrade,
+    )
 
 __all__ = [
     "LinkGraph",
@@ -52,6 +54,9 @@ if not TYPE_CHECKING:  # a type checker would accept any name
 
             return getattr(functions, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return [*globals(), *__all__]
 
 
 def open(  # noqa: A001  # meant to be read as arclink.open

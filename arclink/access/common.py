@@ -8,7 +8,7 @@ resource as a parameter, and the tables of the documentation describe it.
 from dataclasses import replace
 from enum import Enum
 
-from arclink.access.declarations import TEXT, AnyParameter, Parameter, choice, matching
+from arclink.access.declarations import PATH, TEXT, AnyParameter, Parameter, choice, matching
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, WORDS, parse_kinds, union_of
 from arclink.model import Kind
 
@@ -55,6 +55,24 @@ REDIRECT = Parameter(
     default="yes",
 )
 
+STORE = Parameter(
+    "store",
+    "The link graph: a file such as links.db, or a URL such as sqlite:///links.db or "
+    "cassandra://node1,node2/links.",
+    PATH,
+    is_required=True,
+    metavar="PATH|URL",
+    envvar="ARCLINK_STORE",
+)
+ARCHIVES = Parameter(
+    "archives",
+    "Where archive files are now, if they were moved: a folder, a URL that ends in /, or a file "
+    "with a name and a path on each line, separated by a tab.",
+    PATH,
+    is_list=True,
+    metavar="FOLDER|INDEX",
+    keeps_empty=True,
+)
 SUBSET = Parameter(
     "subset",
     "Only captures of this subset: its name, or a selection such as 'domain:gov and from:2001'.",

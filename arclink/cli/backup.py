@@ -5,7 +5,7 @@ import click
 from arclink.access.declarations import Given
 from arclink.access.texts import counted
 from arclink.cli.options import perform, takes
-from arclink.operations.backup import BACKUP, NO_VERIFY, TARGET
+from arclink.operations.backups import BACKUP, NO_VERIFY, TARGET
 
 EXAMPLES = (
     "arclink backup /backups/links.db --store links.db",

@@ -5,7 +5,7 @@ import click
 from arclink.access.declarations import Given
 from arclink.cli.options import perform, takes
 from arclink.cli.summary import end_stage
-from arclink.operations.index import INDEX
+from arclink.operations.one_stage import INDEX
 from arclink.reasons import Reason
 
 EXAMPLES = ("arclink index /data/crawl --folder work",)

@@ -2,10 +2,10 @@
 
 import click
 
+from arclink.access.common import STORE
 from arclink.access.declarations import Given
 from arclink.cli.options import perform, takes
-from arclink.operations.load import LOAD
-from arclink.operations.parameters import STORE
+from arclink.operations.one_stage import LOAD
 
 EXAMPLES = (
     "arclink load --folder work --store links.db",

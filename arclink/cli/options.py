@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from arclink.access.common import ARCHIVES as ARCHIVES
+from arclink.access.common import STORE as STORE
 from arclink.access.common import SUBSET
 from arclink.access.declarations import (
     TEXT,
@@ -25,13 +27,11 @@ from arclink.access.declarations import (
 from arclink.access.replay import ReplayPrefix, parse_replay
 from arclink.cli.interrupts import ended_like_interrupts
 from arclink.errors import UsageError, hide_credentials
-from arclink.operations.operation import Operation, Result, Say
-from arclink.operations.parameters import ARCHIVES as ARCHIVES
-from arclink.operations.parameters import STORE as STORE
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
+    from arclink.operations.operation import Operation, Result, Say
     from arclink.relations.database import ShownRelations
 
 
@@ -295,7 +295,7 @@ def say(note: str) -> None:
     click.echo(hide_credentials(note), err=True)
 
 
-def perform(operation: Operation[Result], given: Given, say: Say = say) -> Result:
+def perform(operation: "Operation[Result]", given: Given, say: "Say" = say) -> "Result":
     """Run an operation for a command; a SIGTERM then removes its files and jobs on an engine."""
     from arclink.operations.engine import uses_engine  # not for commands that only answer
 

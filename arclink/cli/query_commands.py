@@ -35,7 +35,6 @@ from arclink.cli.options import (
     write_answer,
 )
 from arclink.errors import InputError, UsageError
-from arclink.files.lists import lines_of_list
 from arclink.model import ALL_TIME
 from arclink.store.protocols import Scans
 
@@ -308,6 +307,8 @@ def _ask() -> _Query:
             why = "is empty: leave it out to ask about the whole archive"
             raise ConflictError(ADDRESSES.name, "", why)
         if file is not None:
+            from arclink.files.lists import lines_of_list
+
             lines = lines_of_list(Path(file))
             if not lines:
                 raise InputError(f"{file}: this list has no address")

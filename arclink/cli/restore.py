@@ -2,11 +2,11 @@
 
 import click
 
+from arclink.access.common import STORE
 from arclink.access.declarations import Given
 from arclink.access.texts import counted
 from arclink.cli.options import perform, takes
-from arclink.operations.parameters import STORE
-from arclink.operations.restore import BACKUP, NO_VERIFY, RESTORE
+from arclink.operations.backups import FROM_BACKUP, NO_VERIFY_STORE, RESTORE
 
 EXAMPLES = (
     "arclink restore /backups/links.db --store links.db",
@@ -36,8 +36,8 @@ def command(given: Given) -> None:
             f"{len(done.applied):,} takedowns applied."
         )
         return
-    copied = copied_line(done.sums, is_verified=not NO_VERIFY.required(given))
-    click.echo(f"{store}: {copied}, from {BACKUP.required(given)}.")
+    copied = copied_line(done.sums, is_verified=not NO_VERIFY_STORE.required(given))
+    click.echo(f"{store}: {copied}, from {FROM_BACKUP.required(given)}.")
     if done.applied:
         click.echo(
             "Takedowns newer than the backup were applied again: "

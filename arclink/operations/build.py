@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arclink.access.common import STORE
 from arclink.access.declarations import (
     PATH,
     AnyParameter,
@@ -20,15 +21,7 @@ from arclink.extract.settings import ExtractSettings
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.operations.engine import ENGINE, RUNNER, runner_of
 from arclink.operations.operation import Operation, Say, words_of
-from arclink.operations.parameters import (
-    CORES,
-    HERITRIX_OUTLINKS,
-    INPUTS,
-    LAZY,
-    QUIET,
-    SOURCES,
-    STORE,
-)
+from arclink.operations.parameters import CORES, HERITRIX_OUTLINKS, INPUTS, LAZY, QUIET, SOURCES
 from arclink.operations.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.operations.sizes import size
 from arclink.pipeline.settings import BATCH_BYTES, BuildSettings, usual_batch_bytes

@@ -3,17 +3,17 @@
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from arclink.access.common import STORE
 from arclink.access.declarations import PATH, SWITCH, TEXT, Given, Parameter, switch
 from arclink.access.texts import counted
 from arclink.access.times import FROM, TO
 from arclink.errors import OperatorError, StoreError, UriError, UsageError
 from arclink.model import Forgotten, Memento, Surt
 from arclink.operations.operation import Operation, Say
-from arclink.operations.parameters import STORE
 from arclink.operations.sizes import stored_size
 from arclink.reports import Report
 from arclink.store.protocols import Answers, Removed, Takedown
@@ -64,18 +64,11 @@ class TakenDown:
         takedown: What was to be forgotten, when and why.
         removed: The numbers of what it removed.
         about_pages: Number of the captures that are records about pages.
-        links_left: Number of links to it that stay; None if that is not counted, as in a trial.
     """
 
     takedown: Takedown
     removed: Removed
     about_pages: int
-    links_left: int | None = None
-
-    @property
-    def did_nothing(self) -> bool:
-        """Whether the store had nothing of it."""
-        return not any(astuple(self.removed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +149,8 @@ def forget(given: Given, say: Say, show: Say | None = None) -> ForgottenCaptures
                     removed = opened.forget_each(takedowns, is_trial=is_trial)
                     if has_waited and not is_trial:
                         removed = [_removed_by(opened, one.what) for one in takedowns]
-                    done = [
-                        TakenDown(takedown, counts, records)
-                        for takedown, counts, records in zip(
-                            takedowns, removed, about_pages, strict=True
-                        )
-                    ]
-                    if not is_trial:
-                        done = [_with_links_left(opened, one, done) for one in done]
-                    _show_removed(done, show or say, is_trial=is_trial)
+                    done = [*map(TakenDown, takedowns, removed, about_pages)]
+                    _show_removed(opened, done, show or say, is_trial=is_trial)
                 if not is_trial:
                     from arclink.analysis.slice_cache import remove_slices
                     from arclink.subsets.catalog import SubsetCatalog
@@ -348,28 +334,16 @@ def _removed_by(store: Answers, what: Forgotten) -> Removed:
     return next(removed for takedown, removed in store.forgotten() if takedown.what == what)
 
 
-def _with_links_left(store: Answers, one: TakenDown, of: Sequence[TakenDown]) -> TakenDown:
-    """Add the number of links that stay; in a long list not for those that did nothing."""
-    what = one.takedown.what
-    if what.has_targets or (len(of) > _LISTED and one.did_nothing):
-        return one
-    links = sum(
-        count
-        for surt in store.surts(what.prefix)
-        if what.has(surt)
-        for _, count in store.inlink_kinds(surt)
-    )
-    return replace(one, links_left=links)
-
-
-def _show_removed(takedowns: Sequence[TakenDown], show: Say, *, is_trial: bool) -> None:
+def _show_removed(
+    store: Answers, takedowns: Sequence[TakenDown], show: Say, *, is_trial: bool
+) -> None:
     """Show a sentence per takedown; of an imported list, one for all that removed nothing."""
     without = 0
     for done in takedowns:
-        if len(takedowns) > _LISTED and done.did_nothing:
+        if len(takedowns) > _LISTED and not any(astuple(done.removed)):
             without += 1
         else:
-            show(_sentence(done, is_trial=is_trial))
+            show(_sentence(store, done, is_trial=is_trial))
     if without:
         verb = "would be" if is_trial else "are"
         show(
@@ -378,7 +352,7 @@ def _show_removed(takedowns: Sequence[TakenDown], show: Say, *, is_trial: bool) 
         )
 
 
-def _sentence(done: TakenDown, *, is_trial: bool) -> str:
+def _sentence(store: Answers, done: TakenDown, *, is_trial: bool) -> str:
     what = done.takedown.what
     verb = "would be forgotten" if is_trial else "forgotten"
     sentence = f"{takedown_name(what)}: {counts_removed(done.removed)} {verb}"
@@ -386,9 +360,15 @@ def _sentence(done: TakenDown, *, is_trial: bool) -> str:
         sentence += f", {counted(done.about_pages, 'record')} about pages (urn:text:URI) included"
     if what.has_targets:
         return f"{sentence}, {done.removed.inlinks:,} of these links are from other pages."
-    if not done.links_left:
+    if is_trial:
         return f"{sentence}."
-    return f"{sentence}; {done.links_left:,} links to it stay (--targets)."
+    links = sum(
+        count
+        for surt in store.surts(what.prefix)
+        if what.has(surt)
+        for _, count in store.inlink_kinds(surt)
+    )
+    return f"{sentence}; {links:,} links to it stay (--targets)." if links else f"{sentence}."
 
 
 def counts_removed(removed: Removed) -> str:

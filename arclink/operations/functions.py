@@ -18,19 +18,22 @@ from typing import Any, TypeVar
 from arclink.access.declarations import AnyParameter, sort_out
 from arclink.errors import ArclinkError, UsageError, hide_credentials
 from arclink.linkgraph import pairs
-from arclink.operations.backup import BACKUP
+from arclink.operations.backups import (
+    BACKUP,
+    RESTORE,
+    BackedUp,
+    BackedUpBatches,
+    Restored,
+    RestoredBatches,
+)
 from arclink.operations.build import BUILD, Built
 from arclink.operations.fetch import FETCH, FetchedCaptures
 from arclink.operations.forget import FORGET, ForgottenCaptures
-from arclink.operations.index import INDEX, Indexed
-from arclink.operations.load import LOAD, LoadedBatch
+from arclink.operations.one_stage import INDEX, LOAD, Indexed, LoadedBatch
 from arclink.operations.operation import Operation, Result
 from arclink.operations.parameters import QUIET
-from arclink.operations.restore import RESTORE
 from arclink.operations.tables import TABLES, MadeTables
 from arclink.operations.upgrade import UPGRADE, Upgraded
-from arclink.store.backups import BackedUp, Restored
-from arclink.store.batch_backups import BackedUpBatches, RestoredBatches
 
 Function = TypeVar("Function", bound=Callable[..., object])
 

@@ -1,21 +1,26 @@
-"""Parameters and helpers of what runs one stage alone."""
+"""What runs one stage of a build alone: index and load, and parameters of the others."""
 
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
-from arclink.access.declarations import PATH, AnyParameter, Given, Parameter
-from arclink.errors import InputError
+from arclink.access.common import STORE
+from arclink.access.declarations import PATH, TEXT, AnyParameter, Given, Parameter
+from arclink.counts import Counts
+from arclink.errors import InputError, UsageError
 from arclink.files.atomic import write_whole
-from arclink.mapreduce.runs import JobRunner, room_in
-from arclink.operations.engine import ENGINE, runner_of
-from arclink.operations.operation import Say
-from arclink.operations.parameters import CORES
+from arclink.mapreduce.runs import ON_THIS_MACHINE, JobRunner, room_in
+from arclink.operations.engine import ENGINE, ENGINE_CONF, RUNNER, runner_of
+from arclink.operations.operation import Operation, Say
+from arclink.operations.parameters import CORES, INPUTS
+from arclink.pipeline.damage import Damage, damage_in
 from arclink.pipeline.settings import BuildSettings
+from arclink.reports import Report
 from arclink.store.protocols import KnownFile
 
 ARCHIVES = "archives.json"
@@ -168,3 +173,150 @@ def read_settings(folder: Path) -> dict[str, str]:
     needs(folder, SETTINGS, "filter")
     settings: dict[str, str] = orjson.loads((folder / SETTINGS).read_bytes())
     return settings
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed(Report):
+    """The rows of archive files.
+
+    Attributes:
+        rows: The folder of the files with the rows.
+        counts: Counts by reason.
+        damaged: Archive files that are empty, cut short or damaged.
+    """
+
+    rows: Path
+    counts: Counts
+    damaged: Sequence[Damage]
+
+
+def _index(given: Given, say: Say) -> Indexed:
+    from arclink.pipeline import stages
+
+    folder = Path(FOLDER.required(given))
+    files = archives_of(INPUTS.many(given), {}, say)
+    with running(given, "index") as run:
+        counts = stages.index(files, folder, run)
+    return Indexed(folder / "rows", counts, damage_in(folder, files))
+
+
+INDEX = Operation((INPUTS, *STAGE), _index)
+
+
+GRAPH = Parameter(
+    "graph",
+    "Address of a folder in HDFS or S3 with graph files that jobs wrote.",
+    TEXT,
+    is_positional=True,
+    metavar="[GRAPH]",
+    otherwise="FOLDER/graph",
+    see="how-to/jobs-by-hand.md",
+)
+OF_GRAPH = Parameter(
+    "archive",
+    "With GRAPH, an archive file of the graph, or a folder, glob or list of them; the store "
+    "records them.",
+    PATH,
+    is_list=True,
+    metavar="INPUT",
+    otherwise="those of `arclink extract`",
+    see="reference/inputs.md",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedBatch(Report):
+    """A batch of graph files that was loaded.
+
+    Attributes:
+        number: Its number in the store.
+        links: Number of links that the store has now.
+        unread: Number of payloads that were not read because their archive file was missing.
+    """
+
+    number: int
+    links: int
+    unread: int
+
+
+def _load(given: Given, say: Say) -> LoadedBatch:
+    from arclink.mapreduce.hadoop import MRJOB
+    from arclink.pipeline import stages
+    from arclink.pipeline.manifest import format_manifest
+    from arclink.pipeline.records_read import check_read
+    from arclink.store.graph_files import RELATIONS
+    from arclink.store.location import local_path_of, open_store
+    from arclink.store.locks import only_change
+
+    where, store, graph = Path(FOLDER.required(given)), STORE.required(given), GRAPH.optional(given)
+    archives = OF_GRAPH.many(given)
+    if graph is None:
+        needs(where, "graph/outlinks", "graph")
+    home, _, name = (graph or "").rstrip("/").rpartition("/")
+    run = _runner(given, where, graph, home)
+    if graph is not None:
+        for relation in RELATIONS:  # an empty relation has no folder on the engine
+            (where / name / relation).mkdir(parents=True, exist_ok=True)
+    if archives:
+        write_archives(where, archives_of(archives, {}, say))
+        if not (where / SETTINGS).exists():
+            write_settings(where, BuildSettings())
+    files = read_archives(where)
+    settings = read_settings(where)
+    unread = 0
+    if graph is None:
+        files, unread = check_read(where / "graph", files)
+    with (
+        closing(run),
+        only_change(local_path_of(store)),
+        open_store(store, create=True) as opened,
+    ):
+        manifest = format_manifest(files, settings, Counts(), 0, {})
+        if graph is None:
+            (where / "graph/manifest.json").write_text(manifest, encoding="utf-8")
+        try:
+            batch = stages.load(where, files, settings, manifest, opened, run, name or "graph")
+        finally:
+            for folder in ("load", "loaded", MRJOB) if run.is_on_engine else ():
+                run.remove(where / folder)
+        opened.trim()
+        links = opened.sums().links
+    if unread:
+        say(
+            f"warning: {unread:,} payloads were not read because their archive file was missing; "
+            "`arclink build` with these files reads them"
+        )
+    return LoadedBatch(batch.number, links, unread)
+
+
+def _runner(given: Given, where: Path, graph: str | None, home: str) -> JobRunner:
+    """Return the runner that loads.
+
+    Args:
+        given: The parameters of the command.
+        where: Folder for files of this machine.
+        graph: Address of the graph files; None if they are in ``where``.
+        home: Address of the folder that has them.
+
+    Raises:
+        UsageError: The address is not in HDFS or S3, or tasks cannot read files of this machine.
+    """
+    from arclink.mapreduce.engine import EngineRunner
+    from arclink.network.engine_files import is_of_engine
+
+    cores = CORES.optional(given) or os.cpu_count() or 1
+    if graph is None:
+        if RUNNER.required(given) not in ON_THIS_MACHINE:
+            raise UsageError("--runner: tasks read graph files in HDFS or S3 only; name GRAPH, too")
+        return JobRunner("local", cores, where / "tasks")
+    if not is_of_engine(graph):
+        raise UsageError(
+            f"{graph}: not an address in HDFS or S3; graph files on this machine are loaded from "
+            "--folder"
+        )
+    if RUNNER.required(given) in ON_THIS_MACHINE:
+        return EngineRunner("local", cores, where / "tasks", root=home)
+    return runner_of(given, cores, where, "", home)
+
+
+LOAD = Operation((GRAPH, FOLDER, OF_GRAPH, RUNNER, ENGINE_CONF, CORES, STORE), _load)

@@ -2,15 +2,6 @@
 
 from arclink.access.declarations import PATH, AnyParameter, Parameter, switch, whole_number
 
-STORE = Parameter(
-    "store",
-    "The link graph: a file such as links.db, or a URL such as sqlite:///links.db or "
-    "cassandra://node1,node2/links.",
-    PATH,
-    is_required=True,
-    metavar="PATH|URL",
-    envvar="ARCLINK_STORE",
-)
 CORES = Parameter(
     "cores",
     "Number of parallel tasks; on an engine, the number of its cores.",
@@ -29,16 +20,6 @@ INPUTS = Parameter(
     is_positional=True,
     metavar="INPUT...",
     see="reference/inputs.md",
-    keeps_empty=True,
-)
-
-ARCHIVES = Parameter(
-    "archives",
-    "Where archive files are now, if they were moved: a folder, a URL that ends in /, or a file "
-    "with a name and a path on each line, separated by a tab.",
-    PATH,
-    is_list=True,
-    metavar="FOLDER|INDEX",
     keeps_empty=True,
 )
 

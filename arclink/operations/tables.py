@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
+from arclink.access.common import STORE
 from arclink.access.declarations import TEXT, Given, Parameter, switch, whole_number
 from arclink.errors import UsageError
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.operations.engine import ENGINE, RUNNER, runner_of
 from arclink.operations.operation import Operation, Say
-from arclink.operations.parameters import CORES, STORE
+from arclink.operations.parameters import CORES
 from arclink.reports import Report
 from arclink.store.protocols import GraphStore
 

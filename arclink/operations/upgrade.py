@@ -8,10 +8,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
+from arclink.access.common import ARCHIVES
 from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.access.texts import counted
 from arclink.operations.operation import Operation, Say
-from arclink.operations.parameters import ARCHIVES, CORES
+from arclink.operations.parameters import CORES
 from arclink.operations.sizes import stored_size
 from arclink.reports import Report
 from arclink.store.layouts import command_for

@@ -32,7 +32,7 @@ FUNCTIONS = [name for name in COMMANDS if name in arclink.__all__ and name != "o
 SITE = "example,aurora-daily)/"
 
 
-def run(*words: str | Path) -> str:
+def run(*words: str | Path | int) -> str:
     """Run a command; return its standard output."""
     done = CliRunner().invoke(group, [*map(str, words)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
@@ -195,7 +195,7 @@ def test_a_takedown_removes_the_same(stores: tuple[Path, Path]) -> None:
     (taken,) = done.done
     assert taken.removed == trial.done[0].removed
     assert (taken.takedown.reason, taken.takedown.what.prefix) == ("17", SITE)
-    assert f"{taken.links_left:,} links to it stay" in output
+    assert f"{taken.removed.mementos:,} mementos" in output
     assert done.bytes == two.stat().st_size
     assert [note.replace(str(two), str(one)) for note in done.notes] == [
         line.replace("--targets", "targets=True") for line in output.splitlines()

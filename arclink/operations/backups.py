@@ -1,17 +1,50 @@
-"""A backup in the place of a lost store."""
+"""Copies of stores, made while these are read and loaded; and a copy for a lost store."""
 
 import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from arclink.access.common import STORE
 from arclink.access.declarations import PATH, Given, Parameter, switch
-from arclink.errors import StoreError
+from arclink.errors import StoreError, UsageError
 from arclink.operations.operation import Operation, Say
-from arclink.operations.parameters import STORE
-from arclink.store.backups import Restored, restore
-from arclink.store.batch_backups import RestoredBatches, check_lists, restore_batches
+from arclink.relations.forgetting import remove_at_addresses
+from arclink.store.backups import BackedUp, Restored, back_up, restore
+from arclink.store.batch_backups import (
+    BackedUpBatches,
+    RestoredBatches,
+    back_up_batches,
+    check_lists,
+    restore_batches,
+)
+from arclink.store.location import (
+    exists,
+    is_remote,
+    local_path_of,
+    open_store,
+    path_of,
+    remove_store,
+    takedowns_path,
+    work_folder,
+)
+from arclink.store.locks import only_build, only_change
+from arclink.store.takedown_files import set_aside
 
-BACKUP = Parameter(
+TARGET = Parameter(
+    "target", "The copy.", PATH, is_required=True, is_positional=True, metavar="FILE"
+)
+GRAPH = Parameter(
+    "graph",
+    "Folder with the graph files of all batches of a store in Cassandra, in HDFS, in S3 or on "
+    "this machine.",
+    PATH,
+    metavar="FOLDER",
+    see="how-to/operations.md#backup-of-a-store-in-cassandra",
+)
+NO_VERIFY = switch("no-verify", "Do not check the copy. This is much faster.")
+
+
+FROM_BACKUP = Parameter(
     "backup", "The backup.", PATH, is_required=True, is_positional=True, metavar="FILE"
 )
 TAKEDOWNS = Parameter(
@@ -28,23 +61,35 @@ _NO_LATER_TAKEDOWNS = switch(
     "Restore without a list of takedowns: nothing was forgotten after the backup.",
 )
 _REPLACE = switch("replace", "Replace an existing store.")
-NO_VERIFY = switch("no-verify", "Do not check the store. This is much faster.")
+NO_VERIFY_STORE = switch("no-verify", "Do not check the store. This is much faster.")
 
 
-def _run(given: Given, say: Say) -> Restored | RestoredBatches:
+def _back_up(given: Given, say: Say) -> BackedUp | BackedUpBatches:
+    target, store, graph = TARGET.required(given), STORE.required(given), GRAPH.optional(given)
+    if not is_remote(store):
+        done = back_up(path_of(store), Path(target), verifies=not NO_VERIFY.required(given))
+        if done.problem:
+            say(
+                f"note: {done.problem} A restore will need a list (--takedowns {target}.takedowns)."
+            )
+        return done
+    if graph is None:
+        raise UsageError(
+            "--graph must name the folder with the graph files of the store: GRAPH below the "
+            "--engine-folder of its builds, or that of --keep-graph (docs/how-to/operations.md)"
+        )
+    with open_store(store) as opened:
+        return back_up_batches(opened, graph, Path(target))
+
+
+BACKUP = Operation((TARGET, STORE, GRAPH, NO_VERIFY), _back_up)
+
+
+def _restore(given: Given, say: Say) -> Restored | RestoredBatches:
     from arclink.analysis.slice_cache import remove_slices
     from arclink.relations.folder import remove_relations
-    from arclink.relations.forgetting import remove_at_addresses
-    from arclink.store.location import (
-        is_remote,
-        open_store,
-        path_of,
-        takedowns_path,
-        work_folder,
-    )
-    from arclink.store.locks import only_build, only_change
 
-    store, backup = STORE.required(given), Path(BACKUP.required(given))
+    store, backup = STORE.required(given), Path(FROM_BACKUP.required(given))
     if is_remote(store):
         return _restored_batches(given, store, backup, say)
     path = path_of(store)
@@ -60,7 +105,7 @@ def _run(given: Given, say: Say) -> Restored | RestoredBatches:
             [*map(Path, TAKEDOWNS.many(given)), *([aside] if aside.exists() else [])],
             replaces=replaces,
             is_list_needed=not _NO_LATER_TAKEDOWNS.required(given),
-            verifies=not NO_VERIFY.required(given),
+            verifies=not NO_VERIFY_STORE.required(given),
         )
         # Slices, tables and files between the stages were made from the lost store.
         remove_slices(store)
@@ -71,17 +116,6 @@ def _run(given: Given, say: Say) -> Restored | RestoredBatches:
 
 def _restored_batches(given: Given, store: str, backup: Path, say: Say) -> RestoredBatches:
     """Restore a store in Cassandra."""
-    from arclink.relations.forgetting import remove_at_addresses
-    from arclink.store.location import (
-        exists,
-        local_path_of,
-        open_store,
-        remove_store,
-        takedowns_path,
-    )
-    from arclink.store.locks import only_build, only_change
-    from arclink.store.takedown_files import set_aside
-
     lists = [*map(Path, TAKEDOWNS.many(given))]
     check_lists(lists, is_list_needed=not _NO_LATER_TAKEDOWNS.required(given))
     aside = takedowns_path(store)
@@ -98,7 +132,7 @@ def _restored_batches(given: Given, store: str, backup: Path, say: Say) -> Resto
             done = restore_batches(
                 backup, opened, lists, loaded=lambda name: say(f"{name} is loaded.")
             )
-            if not NO_VERIFY.required(given):
+            if not NO_VERIFY_STORE.required(given):
                 for violation in opened.verify():
                     raise StoreError(
                         f"{store} is restored, but damaged: {violation.invariant}: "
@@ -108,4 +142,6 @@ def _restored_batches(given: Given, store: str, backup: Path, say: Say) -> Resto
     return done
 
 
-RESTORE = Operation((BACKUP, STORE, TAKEDOWNS, _NO_LATER_TAKEDOWNS, _REPLACE, NO_VERIFY), _run)
+RESTORE = Operation(
+    (FROM_BACKUP, STORE, TAKEDOWNS, _NO_LATER_TAKEDOWNS, _REPLACE, NO_VERIFY_STORE), _restore
+)
