@@ -30,9 +30,10 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 def test_the_examples_of_the_page_are_true(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demo: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "links.db").symlink_to(store)
+    (tmp_path / "archive").symlink_to(demo)
     monkeypatch.chdir(tmp_path)
     failed, tried = doctest.testfile(
         str(DOCS / "how-to/python.md"),

@@ -63,8 +63,13 @@ _NO_LATER_TAKEDOWNS = switch(
 _REPLACE = switch("replace", "Replace an existing store.")
 NO_VERIFY_STORE = switch("no-verify", "Do not check the store. This is much faster.")
 
+Backup = BackedUp | BackedUpBatches
+"""Of a store in Cassandra the latter."""
 
-def _back_up(given: Given, say: Say) -> BackedUp | BackedUpBatches:
+Restore = Restored | RestoredBatches
+
+
+def _back_up(given: Given, say: Say) -> Backup:
     target, store, graph = TARGET.required(given), STORE.required(given), GRAPH.optional(given)
     if not is_remote(store):
         done = back_up(path_of(store), Path(target), verifies=not NO_VERIFY.required(given))
@@ -85,7 +90,7 @@ def _back_up(given: Given, say: Say) -> BackedUp | BackedUpBatches:
 BACKUP = Operation((TARGET, STORE, GRAPH, NO_VERIFY), _back_up)
 
 
-def _restore(given: Given, say: Say) -> Restored | RestoredBatches:
+def _restore(given: Given, say: Say) -> Restore:
     from arclink.analysis.slice_cache import remove_slices
     from arclink.relations.folder import remove_relations
 

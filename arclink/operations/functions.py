@@ -21,10 +21,8 @@ from arclink.linkgraph import pairs
 from arclink.operations.backups import (
     BACKUP,
     RESTORE,
-    BackedUp,
-    BackedUpBatches,
-    Restored,
-    RestoredBatches,
+    Backup,
+    Restore,
 )
 from arclink.operations.build import BUILD, Built
 from arclink.operations.fetch import FETCH, FetchedCaptures
@@ -98,16 +96,18 @@ def _done(operation: Operation[Result], given: Mapping[str, object]) -> Result:
             raise UsageError(f"{name}: it is missing. {_in_python(parameter.about, operation)}")
     if "quiet" in keywords:
         given = {"quiet": True, **given}
+
+    def say(note: str) -> None:
+        notes.append(_in_python(hide_credentials(note), operation))
+
     try:
-        done = operation.run(sort_out(pairs(given), operation.declared), notes.append)
+        done = operation.run(sort_out(pairs(given), operation.declared), say)
     except ArclinkError as error:
         error.args = (_in_python(str(error), operation),)
         for note in notes:
-            error.add_note(_in_python(hide_credentials(note), operation))
+            error.add_note(note)
         raise
-    return replace(
-        done, notes=tuple(_in_python(hide_credentials(note), operation) for note in notes)
-    )
+    return replace(done, notes=tuple(notes))
 
 
 def _in_python(text: str, operation: Operation[Any]) -> str:
@@ -179,13 +179,13 @@ def forget(*prefixes: str, store: Place, **options: Any) -> ForgottenCaptures:
 
 
 @_like(BACKUP)
-def backup(target: Place, store: Place, **options: Any) -> BackedUp | BackedUpBatches:
+def backup(target: Place, store: Place, **options: Any) -> Backup:
     """Back up a store, even while it is served or built (``arclink backup``)."""
     return _done(BACKUP, {"target": target, "store": store, **options})
 
 
 @_like(RESTORE)
-def restore(backup: Place, store: Place, **options: Any) -> Restored | RestoredBatches:
+def restore(backup: Place, store: Place, **options: Any) -> Restore:
     """Replace a lost store by a backup, completely or not at all (``arclink restore``)."""
     return _done(RESTORE, {"backup": backup, "store": store, **options})
 

@@ -8,15 +8,36 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
+from arclink import progress
 from arclink.access.common import ARCHIVES
 from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.access.texts import counted
+from arclink.analysis.slice_cache import remove_slices
+from arclink.captures.archive_paths import ArchivePaths
+from arclink.mapreduce.runs import JobRunner
 from arclink.operations.operation import Operation, Say
 from arclink.operations.parameters import CORES
 from arclink.operations.sizes import stored_size
+from arclink.pipeline.rereading import read_again
+from arclink.pipeline.settings import BuildSettings
+from arclink.relations.folder import remove_relations
+from arclink.relations.forgetting import remove_at_addresses
 from arclink.reports import Report
-from arclink.store.layouts import command_for
+from arclink.store.layouts import (
+    EXTRACTOR,
+    EXTRACTOR_SETTING,
+    OldStoreWarning,
+    age_of,
+    command_for,
+    earlier_links,
+    is_old_file,
+    keeps_titles,
+)
+from arclink.store.location import kept_next_to, local_path_of, open_store
+from arclink.store.locks import only_build, only_change
 from arclink.store.protocols import GraphStore
+from arclink.store.sqlite.store import SqliteStore
+from arclink.subsets.catalog import SubsetCatalog
 
 _BYTES_PER_SECOND = 8 << 20
 """Bytes of a store whose keys are made again per second, about."""
@@ -55,18 +76,12 @@ class Upgraded(Report):
 
 
 def _run(given: Given, say: Say) -> Upgraded:
-    from arclink.store.layouts import OldStoreWarning
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OldStoreWarning)  # the notes say more about it
         return _upgraded(given, say)
 
 
 def _upgraded(given: Given, say: Say) -> Upgraded:
-    from arclink.store.layouts import age_of, is_old_file
-    from arclink.store.location import kept_next_to, local_path_of, open_store
-    from arclink.store.locks import only_build, only_change
-
     store = _STORE.required(given)
     # Slices and tables are made again; of the others, only these have had another form.
     kept = [path for path in kept_next_to(store) if path.suffix in (".subsets", ".forgotten")]
@@ -105,14 +120,6 @@ def _upgraded(given: Given, say: Say) -> Upgraded:
 
 def _pages_read_before(store: GraphStore) -> int:
     """Return the number of payloads whose links the present extractor has not read, about."""
-    from arclink.store.layouts import (
-        EXTRACTOR,
-        EXTRACTOR_SETTING,
-        earlier_links,
-        keeps_titles,
-    )
-    from arclink.store.sqlite.store import SqliteStore
-
     if store.setting(EXTRACTOR_SETTING) not in (None, EXTRACTOR) or not keeps_titles(store):
         return store.sums().payloads
     if isinstance(store, SqliteStore):
@@ -124,11 +131,6 @@ def _pages_read_before(store: GraphStore) -> int:
 
 def _make_present(where: str, store: GraphStore, say: Say) -> None:
     """Upgrade keys, layout and subsets, and remove what is made again from the store."""
-    from arclink.analysis.slice_cache import remove_slices
-    from arclink.relations.folder import remove_relations
-    from arclink.relations.forgetting import remove_at_addresses
-    from arclink.subsets.catalog import SubsetCatalog
-
     takedowns = sum(1 for _ in store.forgotten())
     subsets = SubsetCatalog(where).upgrade()  # first: they fit the old keys, too
     store.upgrade()
@@ -147,15 +149,6 @@ def _read_again(where: str, store: GraphStore, given: Given, say: Say) -> tuple[
     Returns:
         The numbers of pages that were read, of those with other links, and of those left.
     """
-    from arclink import progress
-    from arclink.captures.archive_paths import ArchivePaths
-    from arclink.mapreduce.runs import JobRunner
-    from arclink.pipeline.rereading import read_again
-    from arclink.pipeline.settings import BuildSettings
-    from arclink.store.location import local_path_of
-    from arclink.store.locks import only_change
-    from arclink.store.sqlite.store import SqliteStore
-
     total = _pages_read_before(store)
     if not total:
         return 0, 0, 0
