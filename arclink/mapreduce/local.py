@@ -448,6 +448,8 @@ def _fork(job: Any, attempt: _Attempt, memory: mmap.mmap) -> int:  # Any: as abo
     status = 1
     try:
         _die_with_parent()
+        # A terminal or notebook interrupts all processes of a group: the parent ends its tasks.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         os.environ[ATTEMPT_ID] = f"attempt_{attempt.number}"
         share_segment(memory, attempt.skipped)
         # A task makes few reference cycles, and ends soon. Collecting, also at its end, would write

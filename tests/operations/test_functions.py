@@ -1,7 +1,9 @@
 """What makes, changes and copies stores: Python does what the command does, and prints nothing."""
 
+import os
 import re
 import shutil
+import signal
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -21,7 +23,9 @@ import arclink
 from arclink.access.declarations import BadParameterError
 from arclink.cli.main import IN_PYTHON, NOT_IN_PYTHON, SECTIONS, group
 from arclink.cli.options import DeclaredOption
+from arclink.counts import Counts
 from arclink.errors import ArclinkError, OperatorError, StoreError, UsageError
+from arclink.mapreduce import local
 from arclink.reasons import Reason
 from arclink.store.backups import BackedUp, Restored
 from tests.demos import Demos
@@ -156,6 +160,21 @@ def test_a_rebuild_replaces_the_store(stores: tuple[Path, Path]) -> None:
     built = arclink.build(store=two, rebuild=True, cores=1, lazy=True)
     assert rows_of(two) == rows_of(one)
     assert built.captures == (300, 300)
+
+
+def test_only_the_caller_is_interrupted_not_its_tasks(
+    demos: Demos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So an interrupt of all processes is a `KeyboardInterrupt`, and no error of a task."""
+    run_task = local._run_task
+
+    def interrupted(job: Any, task: Any) -> Counts:
+        os.kill(os.getpid(), signal.SIGINT)
+        return run_task(job, task)
+
+    monkeypatch.setattr(local, "_run_task", interrupted)
+    built = arclink.build(demos.archive(), store=tmp_path / "links.db", cores=2)
+    assert built.report.batches == 1
 
 
 def test_progress_is_shown_where_it_is_asked_for(
