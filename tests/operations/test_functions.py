@@ -29,6 +29,7 @@ from arclink.mapreduce import local
 from arclink.reasons import Reason
 from arclink.store.backups import BackedUp, Restored
 from tests.demos import Demos
+from tests.store.kept_stores import STORES, KeptStore, write_archives
 from tests.wayback.archive_server import FakeArchive, Page, serving
 
 COMMANDS = [name for commands in SECTIONS.values() for name in commands]
@@ -300,6 +301,24 @@ def test_an_upgrade_says_that_nothing_is_old(stores: tuple[Path, Path]) -> None:
     done = arclink.upgrade(stores[0])
     assert (done.found, done.pages) == ([], 0)
     assert [note + "\n" for note in done.notes] == [run("upgrade", stores[0])]
+
+
+@pytest.mark.parametrize("kept", STORES, ids=lambda kept: kept.name)
+def test_an_old_store_is_upgraded_alike(kept: KeptStore, tmp_path: Path) -> None:
+    archives = write_archives(tmp_path / "archives")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    one, two = kept.copy(tmp_path / "one"), kept.copy(tmp_path / "two")
+    before = two.read_bytes()
+    trial = arclink.upgrade(two, dry_run=True)
+    assert two.read_bytes() == before
+    output = run("upgrade", one, "--archives", archives)
+    done = arclink.upgrade(two, archives=[archives])
+    assert rows_of(two) == rows_of(one)
+    assert (done.found, done.pages) == (trial.found, trial.pages_left)
+    assert f"{done.pages_read} pages read again; links of {done.pages_changed}" in output
+    assert done.pages_left == 0
+    assert [note.replace(str(two), str(one)) for note in done.notes] == output.splitlines()
 
 
 # Errors
