@@ -151,7 +151,7 @@ def write_archives(folder: Path, files: Sequence[KnownFile]) -> None:
     write_whole(folder / ARCHIVES, orjson.dumps(rows, option=orjson.OPT_INDENT_2))
 
 
-def read_archives(folder: Path) -> list[KnownFile]:
+def _read_archives(folder: Path) -> list[KnownFile]:
     """Return the archive files of the stages in this folder."""
     needs(folder, ARCHIVES, "extract")
     return [KnownFile(*row) for row in orjson.loads((folder / ARCHIVES).read_bytes())]
@@ -261,7 +261,7 @@ def _load(given: Given, say: Say) -> LoadedBatch:
         write_archives(where, archives_of(archives, {}, say))
         if not (where / SETTINGS).exists():
             write_settings(where, BuildSettings())
-    files = read_archives(where)
+    files = _read_archives(where)
     settings = read_settings(where)
     unread = 0
     if graph is None:

@@ -10,7 +10,7 @@ from arclink.reports import Report
 Result = TypeVar("Result", bound=Report)
 
 Say = Callable[[str], object]
-"""Receives notes of an operation, each a sentence, as soon as they are known."""
+"""Receives notes of an operation, each a sentence, at once."""
 
 
 @dataclass(frozen=True, slots=True)

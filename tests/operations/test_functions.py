@@ -89,7 +89,7 @@ def silent(capfd: pytest.CaptureFixture[str]) -> Iterator[None]:
 
 
 def resolved(name: str) -> object:
-    """Return what a dotted name below the package means; None without it."""
+    """Return the object with a dotted name below the package; None without it."""
     found: object = arclink
     for part in name.split("."):
         found = getattr(found, part, None)
