@@ -22,6 +22,7 @@ from arclink.access.formats import Profile
 from arclink.access.formats.rdf_lines import write_ntriples
 from arclink.access.groups import UNLIMITED
 from arclink.access.members import Member
+from arclink.access.methods import Methods
 from arclink.access.queries import (
     MATCH_TYPE,
     MOST_MEMBERS,
@@ -301,7 +302,7 @@ class Anchors(list[Anchor]):
         return _frame_of(rows, columns, times=("first", "last"))
 
 
-class LinkGraph(Closing):
+class LinkGraph(Methods, Closing):
     """A temporal link graph, at all times or at one time.
 
     Use it only in the thread that opened it. Close it, or use ``with``. Every ``uri`` may be
@@ -427,7 +428,7 @@ class LinkGraph(Closing):
         """Return the links to a page, which may never have been captured itself; see `outlinks`."""
         return self._links(uri, Direction.IN, parameters)
 
-    def anchors(self, uri: str, **parameters: Unpack[OfRows]) -> Anchors:
+    def anchors(self, uri: str, **parameters: Unpack[OfRows]) -> Anchors:  # type: ignore[override]  # its rows are tuples
         """Return the texts of the links to a page, counted over all its inlinks.
 
         Args:

@@ -57,7 +57,7 @@ class LazyCommands(click.Group):
         name: Name of the group.
         package: Package with a module for each command, which has a click command named
             ``command`` and examples named ``EXAMPLES``. The module of ``demo-archive`` is
-            ``demo_archive``. Commands without a module are declared in its ``query_commands``.
+            ``demo_archive``. Commands without a module are those of `arclink.cli.query_commands`.
         about: Help text of the group.
         sections: Short help of the commands by section and name, in the order of the help. So help
             and shell completion import no command.
@@ -113,7 +113,7 @@ class LazyCommands(click.Group):
         path = f"{self._package}.{name.replace('-', '_')}"
         if find_spec(path) is None:
             loaded: tuple[click.Command, Sequence[str]] = import_module(
-                f"{self._package}.query_commands"
+                "arclink.cli.query_commands"
             ).load_command(name)
             return loaded
         module = import_module(path)

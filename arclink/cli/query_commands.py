@@ -1,7 +1,8 @@
-"""The commands that only answer a query: what each takes, and the function that answers.
+"""The commands that only answer a query: capabilities, and those that write more than rows.
 
-To add such a command, declare it here and give it a short help in `arclink.cli.main`. A declaration
-imports what its command needs: so a call loads nothing for the other commands.
+To add one that writes more than rows, declare it here and give it a short help in
+`arclink.cli.main`. A declaration imports what its command needs: so a call loads nothing for the
+other commands.
 """
 
 import sys
@@ -10,11 +11,11 @@ from dataclasses import asdict
 from functools import partial
 from inspect import getdoc
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import click
 
-from arclink.access.common import SUBSET_FIRST
+from arclink.access.capabilities import IN_ROWS, Capability, ToAnswer, capability
 from arclink.access.declarations import (
     PATH,
     AnyParameter,
@@ -24,7 +25,7 @@ from arclink.access.declarations import (
     named,
     switch,
 )
-from arclink.access.replay import NO_REPLAY, ReplayPrefix
+from arclink.access.replay import NO_REPLAY
 from arclink.cli.options import (
     GRAPH,
     REPLAY,
@@ -38,11 +39,6 @@ from arclink.cli.options import (
 from arclink.errors import InputError, UsageError
 from arclink.model import ALL_TIME
 from arclink.store.protocols import Scans
-
-if TYPE_CHECKING:
-    from arclink.access.formats.rows import RowAnswer
-
-_AnyQuery = TypeVar("_AnyQuery")
 
 _Answer = Callable[[Scans], Iterator[bytes]]
 """Yields the answer of a store in the format of the query."""
@@ -73,17 +69,36 @@ _COMMANDS: dict[str, _Declaration] = {}
 
 
 def load_command(name: str) -> tuple[click.Command, tuple[str, ...]]:
-    """Return a command of this module, and its examples."""
+    """Return a command of a capability or of this module, and its examples."""
+    if name in IN_ROWS:
+        one = capability(name)
+        return _answering(one.about, _in_rows(one)), one.examples
     declare, examples = _COMMANDS[name]
     query = declare()
+    about = "\n".join((getdoc(declare) or "", *(("", "\b", *query.more) if query.more else ())))
+    return _answering(about, query), examples
 
+
+def _answering(about: str, query: _Query) -> click.Command:
     def command(given: Given) -> None:
         answer = query.read(given)
         with open_requested_graph(given) as graph:
             write_answer(answer(graph))
 
-    about = "\n".join((getdoc(declare) or "", *(("", "\b", *query.more) if query.more else ())))
-    return click.command(help=about)(takes(*query.parameters)(command)), examples
+    return click.command(help=about)(takes(*query.parameters)(command))
+
+
+def _in_rows(one: Capability[Any]) -> _Query:
+    """Return the command of a capability."""
+    from arclink.access.formats.rows import ROW_FORMAT
+
+    def read(given: Given) -> _Answer:
+        query, prefix = one.query.of(given), REPLAY.optional(given) or NO_REPLAY
+        form = ROW_FORMAT.required(given)
+        return lambda graph: form.write(one.rows(ToAnswer(graph, query, replay=prefix)))
+
+    replay = (REPLAY,) if one.has_replay else ()
+    return _Query((STORE, one.subset, *one.query.DECLARED, *replay, ROW_FORMAT), read)
 
 
 def _command(name: str, *examples: str) -> Callable[[Callable[[], _Query]], Callable[[], _Query]]:
@@ -130,60 +145,6 @@ def _links() -> _Query:
         return answer
 
     return _Query((*GRAPH, *LINK_PARAMETERS, *FORM, REPLAY), read)
-
-
-@_command(
-    "anchors",
-    "arclink anchors example.org --store links.db",
-    "arclink anchors example.org --store links.db --by month,host",
-)
-def _anchors() -> _Query:
-    """Show the texts of links to URI, with their times and counts.
-
-    For each text, the counts say how many contents, mementos and hosts use it. URI itself need not
-    have been captured: the texts are those of other pages.
-    """
-    from arclink.access.anchors import ANCHORS_PARAMETERS, AnchorsQuery, answer_anchors
-    from arclink.access.formats.anchors import anchors_as_rows
-
-    return _in_rows(
-        ANCHORS_PARAMETERS,
-        AnchorsQuery.of,
-        lambda graph, query, prefix: anchors_as_rows(answer_anchors(graph, query), prefix),
-    )
-
-
-@_command("diff", "arclink diff example.org --store links.db --from 2009 --to 201003")
-def _diff() -> _Query:
-    """Show the outlinks and inlinks of URI that were added, removed and kept between two times.
-
-    If a page was not captured or not read at one of the times, its links are "unknown" at that
-    time: "not captured" does not mean "no link".
-    """
-    from arclink.access.differences import DIFF_PARAMETERS, DiffQuery, answer_diff
-    from arclink.access.formats.differences import diff_as_rows
-
-    return _in_rows(
-        DIFF_PARAMETERS,
-        DiffQuery.of,
-        lambda graph, query, prefix: diff_as_rows(answer_diff(graph, query), prefix),
-    )
-
-
-def _in_rows(
-    parameters: Sequence[AnyParameter],
-    query_of: Callable[[Given], _AnyQuery],
-    answer: "Callable[[Scans, _AnyQuery, ReplayPrefix], RowAnswer]",
-) -> _Query:
-    """Return a query for links whose answer is rows, with the addresses of a replay system."""
-    from arclink.access.formats.rows import ROW_FORMAT
-
-    def read(given: Given) -> _Answer:
-        query, prefix = query_of(given), REPLAY.optional(given) or NO_REPLAY
-        form = ROW_FORMAT.required(given)
-        return lambda graph: form.write(answer(graph, query, prefix))
-
-    return _Query((*GRAPH, *parameters, REPLAY, ROW_FORMAT), read)
 
 
 @_command("timemap", "arclink timemap example.org --store links.db")
@@ -339,30 +300,6 @@ def _ask() -> _Query:
     width = max(map(len, QUESTIONS))
     names = [f"  {name:<{width}}  {question.asks}" for name, question in QUESTIONS.items()]
     return _Query((name, *GRAPH, *ASK_PARAMETERS, addresses, ASK_FORMAT), read, names)
-
-
-@_command(
-    "count",
-    "arclink count --store links.db --by mime",
-    "arclink count gov --store links.db --by year",
-    "arclink count 'links-to:example.org and status:200' --store links.db --by host",
-)
-def _count() -> _Query:
-    """Count the captures and URIs of a store or a subset, and the captures by a property."""
-    from arclink.access.formats.rows import ROW_FORMAT
-    from arclink.subsets import capture_counts
-
-    def read(given: Given) -> _Answer:
-        by, form = capture_counts.PROPERTY.optional(given) or "", ROW_FORMAT.required(given)
-
-        def answer(graph: Scans) -> Iterator[bytes]:
-            with graph.snapshot():
-                found = capture_counts.count_captures(graph.scan_mementos(), by)
-            return form.write(capture_counts.counts_as_rows(found, by))
-
-        return answer
-
-    return _Query((SUBSET_FIRST, STORE, capture_counts.PROPERTY, ROW_FORMAT), read)
 
 
 @_command(

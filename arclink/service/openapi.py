@@ -8,15 +8,16 @@ Source: OpenAPI Specification 3.1.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
+from arclink.access.capabilities import IN_ROWS, Capability, capability
 from arclink.access.captures import OUTPUTS
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.access.formats import FORMATS, PARQUET
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from arclink.access.formats.timemaps import LINK_FORMAT
-from arclink.access.queries import URI
+from arclink.access.queries import CURSOR, URI
 from arclink.captures.formats import WRITERS
 from arclink.captures.queries import FORMATS_OF_FILES, FORMATS_OF_STREAMS
 from arclink.questions.rows import ASK_FORMATS
@@ -24,16 +25,10 @@ from arclink.questions.table import QUESTIONS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
 from arclink.service.problems import MEDIA_TYPE
-from arclink.service.query_resources import (
-    ANCHORS,
-    DIFF,
-    EXPLAIN,
-    LINK_QUERY,
-)
+from arclink.service.query_resources import EXPLAIN, LINK_QUERY, in_rows
 from arclink.service.questions import ASK, COMPLETE, FOUND, LEFT_OUT, LIST, UNKNOWN
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
 from arclink.service.streaming import STREAM
-from arclink.service.subsets import COUNT
 from arclink.service.take_away import EXPORT
 from arclink.subsets.fields import NAME_PATTERN
 from arclink.version import VERSION
@@ -140,6 +135,19 @@ _URI_IN_PATH: Mapping[str, Schema] = {
     }
 }
 
+
+def _of_capability(one: Capability[Any]) -> Resource:
+    has_pages = CURSOR in one.query.DECLARED
+    return Resource(
+        f"/{one.name}",
+        one.name,
+        one.asks,
+        _rows(one.schema),
+        parameters=in_rows(one),
+        headers=_NEXT if has_pages else {},
+    )
+
+
 RESOURCES: Sequence[Resource] = (
     Resource(
         "/linkQuery",
@@ -157,22 +165,7 @@ RESOURCES: Sequence[Resource] = (
         parameters=LINK_QUERY,
         headers=_MEMENTO,
     ),
-    Resource(
-        "/anchors",
-        "anchors",
-        "The words of the links to a URI, with counts.",
-        _rows("Anchors"),
-        parameters=ANCHORS,
-        headers=_NEXT,
-    ),
-    Resource(
-        "/diff",
-        "diff",
-        "Links that were added, removed and kept.",
-        _rows("Diff"),
-        parameters=DIFF,
-        headers=_NEXT,
-    ),
+    *map(_of_capability, map(capability, IN_ROWS)),
     Resource(
         "/ask",
         "questions",
@@ -298,14 +291,6 @@ RESOURCES: Sequence[Resource] = (
             "206": "The range of bytes that the request names.",
             "416": "The range begins after the end of the record.",
         },
-    ),
-    Resource(
-        "/count",
-        "count",
-        "The number of captures and URIs of a subset, and of captures by a property.",
-        _rows("Counts"),
-        parameters=COUNT,
-        is_of_store=False,
     ),
     Resource(
         "/subsets",
@@ -534,7 +519,7 @@ def _parameter(parameter: AnyParameter) -> Mapping[str, object]:
         described |= {"style": "form", "explode": True}
     if not parameter.is_required:
         described["allowEmptyValue"] = True
-    if parameter.name == URI.name:
+    if parameter.form is URI.form:
         described["example"] = "http://example.org/"
     return described
 

@@ -7,6 +7,7 @@ detect.
 from collections.abc import Mapping, Sequence
 
 from arclink.access.archives import Refused
+from arclink.access.capabilities import ColumnKind, RowColumn, capability
 from arclink.access.capture_fields import EXPLANATION, TIMEMAP, CaptureForm, FieldKind
 
 Schema = Mapping[str, object]
@@ -68,14 +69,35 @@ def named(schema: Schema) -> Schema:
     return {"type": "object", "additionalProperties": schema}
 
 
-_COUNTS: Mapping[str, Schema] = {
-    "links": NUMBER,
-    "contents": NUMBER,
-    "mementos": NUMBER,
-    "hosts": NUMBER,
-    "first": _TIMESTAMP,
-    "last": _TIMESTAMP,
+_OF_COLUMN: Mapping[ColumnKind, Schema] = {
+    ColumnKind.TEXT: TEXT,
+    ColumnKind.NUMBER: NUMBER,
+    ColumnKind.TIME: _TIMESTAMP,
+    ColumnKind.TEXTS: TEXTS,
 }
+
+
+def _row_of(columns: Sequence[RowColumn]) -> Schema:
+    """Return the schema of the rows with these columns."""
+    by_presence: Mapping[bool, dict[str, Schema]] = {True: {}, False: {}}
+    for one in columns:
+        schema = {"enum": [*one.values]} if one.values else _OF_COLUMN[one.kind]
+        schema = _or_null(schema) if one.may_be_null else schema
+        by_presence[one.is_always][one.name] = {**schema, "description": one.about}
+    return fields(by_presence[True], by_presence[False])
+
+
+def _in_rows(
+    name: str,
+    always: Mapping[str, Schema],
+    sometimes: Mapping[str, Schema] | None = None,
+    about: str = "",
+) -> Schema:
+    """Return the schema of the answers of a capability: `fields`, and its lists of rows."""
+    lists = {of: listed(_row_of(columns)) for of, columns in capability(name).lists.items()}
+    return fields({**always, **lists}, sometimes, about)
+
+
 _EXTENT = fields(
     {"links": NUMBER, "complete": _YES_OR_NO}, about="size of the part that was counted"
 )
@@ -123,24 +145,6 @@ _MEMBER_DETAILS: Mapping[str, Schema] = {
     "uris": TEXTS,
     "archives": named(TIMESTAMPS),
 }
-_CHANGE = fields(
-    {
-        "direction": {"enum": ["out", "in"]},
-        **_ASKED,
-        "kind": TEXT,
-        "text": TEXT,
-        "rel": _or_null(TEXT),
-        "before": _or_null(_TIMESTAMP),
-        "after": _or_null(_TIMESTAMP),
-        "other_time": _or_null(TEXT),
-    },
-    {
-        "sources": TEXTS,
-        "targets": TEXTS,
-        "before_uri_m": _or_null(TEXT),
-        "after_uri_m": _or_null(TEXT),
-    },
-)
 _DIFFERENT_STATE = fields(
     {"uri": TEXT, "timestamp": _TIMESTAMP, "status": TEXT, "state": TEXT}, {"uri_m": TEXT}
 )
@@ -252,7 +256,8 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         about="result of the request to one archive",
     ),
-    "Anchors": fields(
+    "Anchors": _in_rows(
+        "anchors",
         {
             **_ASKED,
             "mementos": ref("Known"),
@@ -263,24 +268,6 @@ SCHEMAS: Mapping[str, Schema] = {
             "total": NUMBER,
             "counted": _EXTENT,
             "next": _or_null(TEXT),
-            "anchors": listed(
-                fields(
-                    {
-                        name: _or_null(one)
-                        for name, one in {
-                            **{"text": TEXT, "kind": TEXT, "first_uri": TEXT},
-                            **_COUNTS,
-                        }.items()
-                    },
-                    {
-                        "period": TEXT,
-                        "host": _or_null(TEXT),
-                        "first_uri_m": _or_null(TEXT),
-                        "captures": NUMBER,
-                        "read": NUMBER,
-                    },
-                )
-            ),
         },
         {"at": _TIMESTAMP},
         about="the words of the links to a URI",
@@ -332,7 +319,8 @@ SCHEMAS: Mapping[str, Schema] = {
     "Addresses": fields(
         {"addresses": TEXTS}, about="known addresses that begin as the one that is typed"
     ),
-    "Counts": fields(
+    "Count": _in_rows(
+        "count",
         {
             "by": _or_null(TEXT),
             "captures": NUMBER,
@@ -342,7 +330,6 @@ SCHEMAS: Mapping[str, Schema] = {
                 "description": "Whether all captures of the subset were counted; if not, "
                 "there are more.",
             },
-            "counts": listed(fields({"value": TEXT, "captures": COUNT})),
         },
         about="the captures of a subset",
     ),
@@ -358,7 +345,8 @@ SCHEMAS: Mapping[str, Schema] = {
         about="a named subset",
     ),
     "Subsets": fields({"subsets": listed(ref("Subset"))}, about="the named subsets of the store"),
-    "Diff": fields(
+    "Diff": _in_rows(
+        "diff",
         {
             **_ASKED,
             "from": _TIMESTAMP,
@@ -371,9 +359,24 @@ SCHEMAS: Mapping[str, Schema] = {
             ),
             "counted": _per_direction(_EXTENT),
             "next": _or_null(TEXT),
-            **dict.fromkeys(("added", "removed", "kept", "unknown"), listed(_CHANGE)),
         },
         about="links that were added, removed and kept",
+    ),
+    "Path": _in_rows(
+        "path",
+        {
+            "from_uri": TEXT,
+            "to_uri": TEXT,
+            "find": {"enum": ["earliest", "shortest"]},
+            "when": {"enum": ["seen", "in-force"]},
+            "kinds": TEXTS,
+            "found": _YES_OR_NO,
+            "pages": NUMBER,
+            "complete": _YES_OR_NO,
+            "begin_read_from": _READ_CAPTURES,
+            "read_from": _READ_CAPTURES,
+        },
+        about="a path of links that follows time",
     ),
     "Explanations": fields(
         {

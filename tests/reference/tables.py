@@ -12,6 +12,7 @@ page.
 ``python -m tests.reference.tables`` (``make docs``) writes all of them; a test compares them.
 """
 
+import inspect
 import json
 import posixpath
 import re
@@ -19,17 +20,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
 from pathlib import Path, PurePosixPath
+from textwrap import indent
 
 import click
 
+import arclink
 from arclink import linkgraph
 from arclink.access import capture_fields
 from arclink.access.anchors import ANCHORS_PARAMETERS
+from arclink.access.capabilities import IN_ROWS, capability
 from arclink.access.capture_fields import CaptureField, CaptureForm
 from arclink.access.declarations import AnyParameter, attributes_of, default_of
 from arclink.access.groups import Budget
 from arclink.access.levels import LEVEL_PARAMETERS
 from arclink.access.queries import LINK_PARAMETERS
+from arclink.access.signatures import help_of, keyword, signature_of
 from arclink.cli.main import SECTIONS, group
 from arclink.cli.options import DeclaredOption
 from arclink.export.queries import EXPORT_PARAMETERS
@@ -355,12 +360,6 @@ def settings_table(of: type) -> str:
     return table(("setting", "meaning", "default"), rows)
 
 
-def keyword(parameter: AnyParameter) -> str:
-    """Return the name of a parameter in Python: ``from_``, ``min_count``, ``match_type``."""
-    name = re.sub("([A-Z])", r"_\1", parameter.name).lower().replace("-", "_")
-    return f"{name}_" if name == "from" else name
-
-
 def meaning(parameter: AnyParameter) -> str:
     """Return the meaning of a parameter, its values, and the link to the page that says more."""
     parts = [escaped(parameter.about)]
@@ -435,6 +434,45 @@ def pages() -> Iterator[Path]:
             yield path
 
 
+STUB = Path(arclink.__file__).with_name("access") / "methods.pyi"
+
+
+def stub() -> str:
+    """Return the text of `STUB`: the methods of capabilities, for editors and type checkers."""
+    lines = [
+        '"""What ``methods.py`` makes from declarations, for editors and type checkers."""',
+        "",
+        "from collections.abc import Sequence",
+        "from datetime import date, datetime",
+        "from typing import Literal",
+        "",
+        "from arclink.access.formats.rows import RowAnswer",
+        "",
+        "Time = str | date | datetime",
+        "",
+        "class Methods:",
+        '    """What a graph answers in rows: a method for each capability."""',
+    ]
+    for name in IN_ROWS:
+        signature = signature_of(capability(name))
+        arguments = [*map(str, signature.parameters.values())]
+        arguments.insert(sum(map(_is_required, signature.parameters.values())), "*")
+        about = indent(f'"""{help_of(capability(name))}\n"""', " " * 8)
+        lines += [
+            "",
+            f"    def {name}(",
+            *(f"        {argument}," for argument in arguments),
+            f"    ) -> {signature.return_annotation}:",
+            about,
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _is_required(argument: inspect.Parameter) -> bool:
+    return argument.default is argument.empty
+
+
 if __name__ == "__main__":
+    STUB.write_text(stub(), "utf-8")
     for page in pages():
         page.write_text(rewritten(page.read_text("utf-8"), page.parent.name), "utf-8")

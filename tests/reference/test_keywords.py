@@ -8,9 +8,10 @@ import pytest
 
 from arclink.access.common import COMMON
 from arclink.access.declarations import AnyParameter, attributes_of
+from arclink.access.signatures import keyword
 from arclink.access.times import FROM, TO
 from arclink.linkgraph import OfLinks, OfRows
-from tests.reference.tables import KEYWORDS, keyword
+from tests.reference.tables import KEYWORDS
 
 
 def classes_in(hint: object) -> set[type]:

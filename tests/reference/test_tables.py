@@ -93,7 +93,13 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
         "/anchors",
         "/diff",
         "/ask/{question}",
+        "/path",
         "/aggregate",
     )
     expected |= {f"{path} True" for path in paths} | {"table True", "keyword True"}
     assert set(done.stdout.splitlines()) == expected
+
+
+def test_the_stub_of_methods_is_up_to_date() -> None:
+    """Run `make docs` after a change of a capability."""
+    assert tables.STUB.read_text("utf-8") == tables.stub()

@@ -54,7 +54,8 @@ def parquet_of_rows(
         columns: Names of the columns.
         rows: Their values in this order; times are 14 digits, other values as of JSON.
         about: What the file is about, for its metadata.
-        types: Arrow types of columns, where they are known; else those of the first group of rows.
+        types: Arrow types of columns, or their names, where they are known; else those of the first
+            group of rows.
         times: Names of the columns of times.
 
     Raises:
@@ -69,6 +70,8 @@ def parquet_of_rows(
     fields = []
     for number, name in enumerate(columns):
         kind = time if name in times else types.get(name)
+        if isinstance(kind, str):
+            kind = arrow.type_for_alias(kind)
         if kind is None:
             kind = arrow.array([row[number] for row in some]).type
         # Without any value, it is a column of texts: other libraries do not read "null".

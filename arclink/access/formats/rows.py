@@ -78,7 +78,7 @@ class RowAnswer:
         labels: The value of that column, by list.
         next: Cursor of the next page; None on the last page.
         decimals: Number of decimal places in a terminal.
-        types: Arrow types of columns that are known also without rows.
+        types: Arrow types of columns, or their names, where they are known also without rows.
         uris: Name of the column with the page that a row is; empty if rows are something else.
     """
 

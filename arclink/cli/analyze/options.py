@@ -5,8 +5,6 @@ from pathlib import Path
 
 from arclink.access.common import COMMON_TO_FOLLOW, KINDS_TO_FOLLOW, REDIRECT, SUBSET
 from arclink.access.declarations import FOLDER, AnyParameter, Given, Parameter, choice, switch
-from arclink.access.kinds import NAVIGATION
-from arclink.access.queries import ANY_PAGE, LinkQuery
 from arclink.analysis.slices import Level, SliceOptions, Slices, Weight
 from arclink.analysis.windows import WINDOWS
 from arclink.cli.options import STORE
@@ -54,15 +52,6 @@ WEIGHT = Parameter(
     choice(Weight),
     otherwise="1 for every edge",
 )
-
-
-def requested_links(given: Given, **otherwise: object) -> LinkQuery:
-    """Return the link query for the options; without a URI, for the links of any page.
-
-    Raises:
-        BadParameterError: A value is not allowed.
-    """
-    return LinkQuery.of(given, **{"uri": ANY_PAGE, "kinds": NAVIGATION, **otherwise})
 
 
 def _requested_slices(given: Given) -> SliceOptions:

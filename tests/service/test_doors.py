@@ -1,0 +1,140 @@
+"""A capability gives the same answer at each door: command, resource and method."""
+
+import inspect
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner
+
+import arclink
+from arclink.access.capabilities import IN_ROWS, ColumnKind, ToAnswer, capability
+from arclink.access.declarations import BadParameterError
+from arclink.access.formats.rows import ROW_FORMATS, TIME_COLUMNS
+from arclink.access.groups import Budget
+from arclink.access.signatures import keyword
+from arclink.cli.main import SECTIONS, group
+from arclink.service.application import create_app
+from arclink.store.location import open_store
+from tests.demos import Demos
+
+PAGE, OTHER = "http://snowblind.blog.example/", "http://lyzhnya.example/"
+
+ASKED: Mapping[str, tuple[Mapping[str, str], ...]] = {
+    "anchors": ({"uri": PAGE}, {"uri": PAGE, "by": "month,host", "limit": "3", "kinds": "a@href"}),
+    "diff": (
+        {"uri": PAGE, "from": "2009", "to": "201003"},
+        {"uri": PAGE, "from": "2009", "to": "2010", "direction": "in", "limit": "2"},
+    ),
+    "count": ({}, {"by": "year"}, {"by": "host"}),
+    "path": (
+        {"begin": PAGE, "end": OTHER},
+        {"begin": PAGE, "end": OTHER, "find": "shortest", "most-hops": "2", "kinds": "all"},
+        {"begin": PAGE, "end": "http://never.example/"},
+    ),
+}
+"""Questions to each capability; a new one needs some."""
+
+CASES = [
+    pytest.param(name, asked, id=f"{name} {number}")
+    for name in IN_ROWS
+    for number, asked in enumerate(ASKED[name])
+]
+
+
+@pytest.fixture(scope="module")
+def store(demos: Demos) -> Path:
+    return demos.store()
+
+
+def said(store: Path, name: str, asked: Mapping[str, str], form: str) -> bytes:
+    """Return what the command answers."""
+    one = capability(name)
+    words = [] if name in {each for names in SECTIONS.values() for each in names} else ["analyze"]
+    words.append(name)
+    for parameter in one.query.DECLARED:
+        if parameter.name in asked:
+            value = asked[parameter.name]
+            words += [value] if parameter.is_positional else [f"--{parameter.name}", value]
+    done = CliRunner().invoke(group, [*words, "--store", str(store), "--format", form])
+    assert done.exit_code == 0, done.output
+    return done.stdout_bytes
+
+
+@pytest.mark.parametrize(("name", "asked"), CASES)
+def test_all_doors_give_one_answer(store: Path, name: str, asked: Mapping[str, str]) -> None:
+    one = capability(name)
+    of_command = json.loads(said(store, name, asked, "json"))
+    with create_app(str(store)).test_client() as client:
+        of_service = client.get(f"/{name}", query_string={**asked, "format": "json"}).get_json()
+    names = {parameter.name: parameter for parameter in one.query.DECLARED}
+    keywords: dict[str, Any] = {
+        keyword(names[given]): int(value) if value.isdigit() and given != "to" else value
+        for given, value in asked.items()
+        if given != "from"
+    } | ({"from_": asked["from"]} if "from" in asked else {})
+    with arclink.open(store) as graph:
+        if name == "anchors":  # whose answer has other objects
+            of_method = [(one.text, one.counts.links) for one in graph.anchors(**keywords)]
+            assert of_method == [(row["text"], row["links"]) for row in of_command["anchors"]]
+        else:
+            answer = getattr(graph, name)(**keywords)
+            of_method = json.loads(b"".join(ROW_FORMATS["json"].write(answer)))
+            assert of_method == of_command
+    assert of_service == of_command
+
+
+@pytest.mark.parametrize(("name", "asked"), CASES)
+def test_rows_have_the_declared_columns_and_types(
+    store: Path, tmp_path: Path, name: str, asked: Mapping[str, str]
+) -> None:
+    path = tmp_path / "rows.parquet"
+    path.write_bytes(said(store, name, asked, "parquet"))
+    fields = {field.name: field.type for field in pyarrow.parquet.read_schema(path)}
+    lists = capability(name).lists
+    declared = {one.name: one for columns in lists.values() for one in columns}
+    assert {one.name for one in declared.values() if one.is_always} <= {*fields}
+    assert {*fields} <= {*declared, "change"}  # the name of the list, where there are several
+    for column, one in declared.items():
+        is_time = one.kind is ColumnKind.TIME
+        assert is_time is (column in TIME_COLUMNS), column
+        if column in fields and not is_time and one.kind is not ColumnKind.TEXTS:
+            assert str(fields[column]) == one.kind.value, column
+
+
+@pytest.mark.parametrize("name", IN_ROWS)
+def test_methods_say_what_they_take(name: str) -> None:
+    method = getattr(arclink.LinkGraph, name)
+    if name == "anchors":
+        return
+    arguments = {*inspect.signature(method).parameters} - {"self"}
+    declared = {keyword(one) for one in capability(name).query.DECLARED} - {"cursor"}
+    assert arguments == declared
+    assert all(f"    {argument}: " in (method.__doc__ or "") for argument in arguments)
+
+
+def test_wrong_keywords_are_errors_in_the_words_of_python(store: Path) -> None:
+    with arclink.open(store) as graph:
+        with pytest.raises(TypeError, match="unexpected keyword argument 'frm'"):
+            graph.count(frm="2009")  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match="missing a required argument: 'from_'"):
+            graph.diff(PAGE)  # type: ignore[call-arg]
+        with pytest.raises(BadParameterError, match="expected year"):
+            graph.count(by="color")  # type: ignore[arg-type]
+
+
+def test_a_search_for_a_path_in_a_service_ends_at_its_budget(store: Path) -> None:
+
+    one = capability("path")
+    query = one.query.from_parameters([("begin", PAGE), ("end", "http://never.example/")])
+    with open_store(str(store)) as graph:
+        whole = one.rows(ToAnswer(graph, query))
+        by_pages = one.rows(ToAnswer(graph, query, Budget(look_ups=3)))
+        by_links = one.rows(ToAnswer(graph, query, Budget(rows=20)))
+    assert whole.about["complete"]
+    assert (by_pages.about["complete"], by_pages.about["pages"]) == (False, 3)
+    assert not by_links.about["complete"]
+    assert 0 < int(str(by_links.about["pages"])) < int(str(whole.about["pages"]))
