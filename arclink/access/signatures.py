@@ -39,7 +39,7 @@ def keyword(parameter: AnyParameter) -> str:
     return f"{name}_" if iskeyword(name) else name
 
 
-def type_of(parameter: AnyParameter) -> str:
+def _type_of(parameter: AnyParameter) -> str:
     """Return the Python type of the values of a parameter, as it is written in a signature."""
     schema = parameter.form.schema
     names = schema.get("enum")
@@ -64,7 +64,7 @@ def signature_of(one: Capability[Any]) -> Signature:
                 keyword(parameter),
                 Argument.POSITIONAL_OR_KEYWORD if parameter.is_required else Argument.KEYWORD_ONLY,
                 default=default,
-                annotation=_Annotation(type_of(parameter) + of_none),
+                annotation=_Annotation(_type_of(parameter) + of_none),
             )
         )
     return Signature(arguments, return_annotation=_Annotation("RowAnswer"))

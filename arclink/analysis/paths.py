@@ -63,21 +63,21 @@ BEGIN = replace(
     URI, name="begin", about="Where the path begins.", also=(), metavar="FROM_URI", fields=()
 )
 END = replace(BEGIN, name="end", about="Where it ends.", metavar="TO_URI", fields=("end", "target"))
-FIND = Parameter(
+_FIND = Parameter(
     "find",
     "The path that arrives first, or the path with the fewest links.",
     choice(PathChoice),
     default="earliest",
     fields=("wanted",),
 )
-WHEN = Parameter(
+_WHEN = Parameter(
     "when",
     "When a link can be followed: at its mementos, or until the next memento of its page.",
     choice(Usable),
     default="seen",
     fields=("usable",),
 )
-MOST_PAGES = Parameter(
+_MOST_PAGES = Parameter(
     "most-pages",
     "Maximum number of pages to search.",
     whole_number(1_000_000_000, least=1),
@@ -138,7 +138,7 @@ class PathQuery(DeclaredQuery):
         most_links: Largest number of links to read; the page at which it is reached is read whole.
     """
 
-    DECLARED = (BEGIN, END, FIND, WHEN, FROM, TO, *COMMON_TO_FOLLOW, MOST_PAGES, MOST_HOPS)
+    DECLARED = (BEGIN, END, _FIND, _WHEN, FROM, TO, *COMMON_TO_FOLLOW, _MOST_PAGES, MOST_HOPS)
 
     links: LinkQuery
     end: UriR

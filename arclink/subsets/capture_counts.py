@@ -35,7 +35,7 @@ BY: Mapping[str, Callable[[Memento], str]] = {
 }
 """The properties that captures are counted by."""
 
-PROPERTY = Parameter(
+_PROPERTY = Parameter(
     "by",
     "Count captures by this property.",
     named({name: name for name in BY}),
@@ -51,7 +51,7 @@ class CountQuery(DeclaredQuery):
         by: A name in `BY`; empty for totals only.
     """
 
-    DECLARED = (PROPERTY,)
+    DECLARED = (_PROPERTY,)
 
     by: str = ""
 
@@ -107,7 +107,7 @@ def count_captures(mementos: Iterable[Memento], by: str = "") -> CaptureCounts:
     return CaptureCounts(captures, uris, dict(ordered))
 
 
-def counts_as_rows(counts: CaptureCounts, by: str, *, is_complete: bool = True) -> RowAnswer:
+def _as_rows(counts: CaptureCounts, by: str, *, is_complete: bool = True) -> RowAnswer:
     """Return counts for all formats of rows.
 
     Args:
@@ -148,7 +148,7 @@ def _answer(asked: ToAnswer[CountQuery]) -> RowAnswer:
             else limit.of(graph.scan_mementos()),
             by,
         )
-    return counts_as_rows(counts, by, is_complete=not limit.is_reached)
+    return _as_rows(counts, by, is_complete=not limit.is_reached)
 
 
 COUNT = Capability(

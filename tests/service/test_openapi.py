@@ -30,6 +30,7 @@ from arclink.service.application import create_app
 from arclink.service.openapi import RESOURCES, describe
 from arclink.service.schemas import SCHEMAS
 from arclink.service.settings import Settings
+from arclink.uris.surts import surt_of_query
 from tests.service.conftest import PAGES, T1, T2, A, client_of, served
 from tests.store.memory_store import MemoryStore
 
@@ -217,6 +218,10 @@ NO_SCHEMA_CAN_SAY: Mapping[str, Callable[[Query], bool]] = {
     "by": lambda query: query["by"] not in ("day", "month", "year"),
     "sort": lambda query: True,
     "scope": lambda query: True,
+    # The page at which the path begins.
+    "end": lambda query: (
+        surt_of_query(str(query["begin"])) == surt_of_query(str(query.get("end", query["begin"])))
+    ),
     # Some questions need an address: which, no schema of one parameter can say.
     "uri": lambda query: isinstance(query.get("uri", []), list),
     "words": lambda query: True,  # only for the question find
