@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.cursors import decode_cursor
+from arclink.access.explanations import Explanation, explain
 from arclink.access.formats import Profile
 from arclink.access.formats.rdf_lines import write_ntriples
 from arclink.access.groups import UNLIMITED
@@ -34,6 +35,7 @@ from arclink.access.queries import (
     surt_asked,
 )
 from arclink.access.reader import MementoSummary, Reading
+from arclink.access.timemaps import TimeMap, read_timemap
 from arclink.access.times import AT, AT_OR_SPAN
 from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import find_capture
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from arclink.export.exports import Exported
     from arclink.export.queries import ExportQuery
     from arclink.questions.asking import AskAnswer
+    from arclink.subsets.catalog import StoredSubset, SubsetCatalog
 
 Time = str | date | datetime
 """A time: 1 to 14 digits, ISO 8601, or a Python date or datetime; without a time zone it is UTC."""
@@ -364,6 +367,39 @@ class LinkGraph(Methods, Closing):
         store = narrowed(self.store, self._where, selection)
         return type(self)(store, self._at or None, self._archives, self._where)
 
+    def select(self, name: str, selection: str, *, keep: bool = False) -> "StoredSubset":
+        """Store a selection of captures under a name; it replaces a subset of that name.
+
+        Args:
+            name: The name, which `subset` takes.
+            selection: Such as ``domain:gov and from:2001`` (``docs/reference/subsets.md``).
+            keep: Whether to store the list of captures as it is now; otherwise the subset changes
+                with the store.
+
+        Raises:
+            UsageError: The name or the selection cannot be read, or the graph has no path.
+            OperatorError: The subset cannot be written.
+        """
+        from arclink.subsets.language import parse_selection
+
+        return self._subsets().put(self.store.whole, name, parse_selection(selection), keep=keep)
+
+    def subsets(self) -> "list[StoredSubset]":
+        """Return the named subsets of the store, by name.
+
+        Raises:
+            UsageError: The graph has no path.
+            StoreError: One of them cannot be read.
+        """
+        return [*self._subsets()]
+
+    def _subsets(self) -> "SubsetCatalog":
+        from arclink.subsets.catalog import SubsetCatalog
+
+        if not self._where:
+            raise UsageError("subsets: only for a graph that was opened with arclink.open")
+        return SubsetCatalog(self._where)
+
     def sql(self, query: str) -> "arrow.Table":
         """Return the answer of SQL over the captures and links of this graph.
 
@@ -451,6 +487,26 @@ class LinkGraph(Methods, Closing):
             raise ConflictError("at", self._at, AT_OR_SPAN)
         span = requested_span(_text_of_time(from_), _text_of_time(to) or self._at)
         return self._mementos(uri, span)
+
+    def timemap(self, uri: str, from_: Time = "") -> TimeMap:
+        """Return up to 10,000 mementos of a page from a time on, oldest first.
+
+        Its ``following`` is the time of the first one that is left out.
+
+        Raises:
+            BadParameterError: ``uri`` is not a URI, or ``from_`` is not a time.
+        """
+        return read_timemap(self.store, uri, requested_span(_text_of_time(from_), "").first)
+
+    def explain(self, uri: str, from_: Time = "", to: Time = "") -> Iterator[Explanation]:
+        """Yield what happened to each capture of a page, and why, oldest first.
+
+        Raises:
+            BadParameterError: ``uri`` is not a URI, or a time is not valid.
+        """
+        return explain(
+            self.store, uri, requested_span(_text_of_time(from_), _text_of_time(to) or self._at)
+        )
 
     def get(self, uri: str, at: Time | None = None) -> CapturedPage:
         """Return a capture of a page as archived: status, headers and body.

@@ -17,6 +17,7 @@ from arclink.access.formats.rows import ROW_FORMATS, TIME_COLUMNS
 from arclink.access.groups import Budget
 from arclink.access.signatures import keyword
 from arclink.cli.main import SECTIONS, group
+from arclink.errors import UsageError
 from arclink.service.application import create_app
 from arclink.store.location import open_store
 from tests.demos import Demos
@@ -138,3 +139,32 @@ def test_a_search_for_a_path_in_a_service_ends_at_its_budget(store: Path) -> Non
     assert (by_pages.about["complete"], by_pages.about["pages"]) == (False, 3)
     assert not by_links.about["complete"]
     assert 0 < int(str(by_links.about["pages"])) < int(str(whole.about["pages"]))
+
+
+def test_captures_and_subsets_are_those_of_the_commands(demos: Demos, tmp_path: Path) -> None:
+    store = demos.copy(tmp_path)
+
+    def lines(*words: str) -> list[dict[str, Any]]:
+        done = CliRunner().invoke(group, [*words, "--store", str(store)])
+        assert done.exit_code == 0, done.output
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    with arclink.open(store) as graph:
+        explained = [(one.memento.timestamp, one.reason.name) for one in graph.explain(PAGE)]
+        assert explained == [
+            (one["timestamp"], one["reason"]) for one in lines("explain", PAGE, "--format", "jsonl")
+        ]
+        assert len(explained) > 1
+        later = graph.timemap(PAGE, from_=explained[1][0])
+        assert [one.timestamp for one in later.mementos] == [time for time, _ in explained[1:]]
+        assert (later.is_first, later.following) == (False, None)
+        assert graph.select("early", "to:2009", keep=True).captures
+        assert [one.name for one in graph.subsets()] == ["early"]
+        [listed] = lines("subsets", "--format", "jsonl")
+        assert listed["captures"] == graph.subsets()[0].captures
+        assert all(
+            time < "2010"
+            for time in [one.timestamp for one in graph.subset("early").mementos(PAGE)]
+        )
+    with open_store(str(store)) as opened, pytest.raises(UsageError, match="opened with"):
+        arclink.LinkGraph(opened).subsets()
