@@ -216,7 +216,7 @@ def command(given: Given) -> None:
         with change():
             replaced = present.finish(report) if present else None
     with open_store(store) as built:  # reopened: its size is that of the closed file
-        show_summary(report, built, store)
+        show_summary(report, settings.rules, built, store)
     if replaced:
         show_captures(*replaced)
     elif before is not None and after is not None:

@@ -11,11 +11,12 @@ from dataclasses import asdict
 from functools import partial
 from inspect import getdoc
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from arclink.access.capabilities import IN_ROWS, Capability, ToAnswer, capability
+from arclink.access.common import SUBSET
 from arclink.access.declarations import (
     PATH,
     AnyParameter,
@@ -39,6 +40,9 @@ from arclink.cli.options import (
 from arclink.errors import InputError, UsageError
 from arclink.model import ALL_TIME
 from arclink.store.protocols import Scans
+
+if TYPE_CHECKING:
+    from arclink.access.formats.rows import RowAnswer
 
 _Answer = Callable[[Scans], Iterator[bytes]]
 """Yields the answer of a store in the format of the query."""
@@ -313,7 +317,8 @@ def _stats() -> _Query:
     The command also counts batches, files, payloads, targets and bytes, and shows the first and
     last time of capture. All counts are exact: mementos, original URIs and targets are counted by
     reading about 50 % of the store. Then come the bytes of the files next to the store; `arclink
-    tables --remove` removes those that can be made again.
+    tables --remove` removes those that can be made again. Last comes what each filter rule left of
+    the captures when they were built.
     """
     in_json = switch("json", "Write one JSON object instead of lines.")
     manifests = switch(
@@ -338,7 +343,7 @@ def _stats() -> _Query:
         from arclink.store.location import sizes_next_to
 
         write = write_counts_in_json if in_json.required(given) else write_counts
-        return partial(write, sizes_next_to(STORE.required(given)))
+        return partial(write, sizes_next_to(STORE.required(given)), given.has(SUBSET))
 
     def write_duplicates(given: Given, graph: Scans, form: str) -> Iterator[bytes]:
         from arclink.access.formats.rows import ROW_FORMATS
@@ -354,17 +359,30 @@ def _stats() -> _Query:
         for batch in graph.batches():
             yield orjson.dumps(orjson.loads(batch.manifest), option=orjson.OPT_APPEND_NEWLINE)
 
-    def write_counts_in_json(sizes: Mapping[str, int], graph: Scans) -> Iterator[bytes]:
+    def rules_of(graph: Scans, *, is_subset: bool) -> "RowAnswer | None":
+        from arclink.pipeline.rule_table import table_of_batches
+
+        return None if is_subset else table_of_batches(graph.batches())
+
+    def write_counts_in_json(
+        sizes: Mapping[str, int], is_subset: bool, graph: Scans
+    ) -> Iterator[bytes]:
         import orjson
 
         counts = {**asdict(graph.stats()), "files_next_to": sizes}
+        if table := rules_of(graph, is_subset=is_subset):
+            counts |= table.sections
         yield orjson.dumps(counts, option=orjson.OPT_APPEND_NEWLINE)
 
-    def write_counts(sizes: Mapping[str, int], graph: Scans) -> Iterator[bytes]:
+    def write_counts(sizes: Mapping[str, int], is_subset: bool, graph: Scans) -> Iterator[bytes]:
         next_to = {f"bytes of {name}": size for name, size in sizes.items()}
         for name, value in {**asdict(graph.stats()), **next_to}.items():
             shown = f"{value:,}" if isinstance(value, int) else value or "-"
             yield _line(f"{name}{shown:>{_WIDTH_OF_COUNTS - len(name)}}")
+        if table := rules_of(graph, is_subset=is_subset):
+            from arclink.cli.summary import shown_table
+
+            yield _line("") + shown_table(table)
 
     return _Query((*GRAPH, in_json, manifests, duplicates), read)
 
