@@ -7,14 +7,14 @@ import click
 from arclink.access.declarations import PATH, Given, Parameter
 from arclink.cli.options import takes
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
-from arclink.cli.stage_options import FOLDER, STAGE, needs, running, write_settings
+from arclink.cli.stage_options import INTO, STAGE, needs, running, write_settings
 from arclink.cli.summary import end_stage
 from arclink.model import Forgotten
 from arclink.reasons import Reason
 
 EXAMPLES = (
-    "arclink filter --folder work",
-    "arclink filter crawl.cdx.gz --folder work",
+    "arclink filter --into work",
+    "arclink filter crawl.cdx.gz --into work",
 )
 
 CDX = Parameter(
@@ -32,7 +32,7 @@ STORE = Parameter(
 )
 TAKEDOWNS = Parameter(
     "takedowns",
-    "Leave out the captures named in a file written by `arclink forget --export`.",
+    "Leave out the captures named in a file written by `arclink forget --into`.",
     PATH,
     metavar="FILE",
 )
@@ -52,7 +52,7 @@ def command(given: Given) -> None:
     from arclink.pipeline.settings import BuildSettings
     from arclink.rows.cdx_files import find_cdx, usual_files
 
-    where = Path(FOLDER.required(given))
+    where = Path(INTO.required(given))
     settings = BuildSettings(
         rules=rules_from(given),
         extract=ExtractSettings(wayback=wayback_of(given)),
