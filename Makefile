@@ -104,7 +104,7 @@ help:  ## Show what make can do
 demo: $(RUN)  ## Build the graph of a small generated archive and show the links to a page
 	@rm -rf $(DEMO)/archive $(DEMO)/links.db*
 	$(SECTION) 'a small archive of an invented world: $(DEMO)/archive'
-	$(BIN)/arclink demo-archive $(DEMO)/archive --captures 300 --hosts 12 --seed 1
+	$(BIN)/arclink demo-archive --into $(DEMO)/archive --captures 300 --hosts 12 --seed 1
 	$(SECTION) 'its link graph: $(DEMO)/links.db'
 	$(BIN)/arclink build $(DEMO)/archive --store $(DEMO)/links.db
 	$(SECTION) 'the links of a page: to which pages, from which pages, when, and with which words?'

@@ -376,7 +376,7 @@ def test_the_demo_asks_about_the_page_with_the_most_to_tell(tmp_path: Path) -> N
     from arclink.demo import write_demo_archive
 
     call = re.search(
-        r"demo-archive \S+ --captures (\d+) --hosts (\d+) --seed (\d+)", text_of("Makefile")
+        r"demo-archive --into \S+ --captures (\d+) --hosts (\d+) --seed (\d+)", text_of("Makefile")
     )
     uri = re.search(r"^DEMO_URI := (\S+)$", text_of("Makefile"), re.MULTILINE)
     assert call

@@ -10,15 +10,20 @@ from arclink.cli.options import STORE, takes
 from arclink.errors import UsageError
 
 EXAMPLES = (
-    "arclink backup /backups/links.db --store links.db",
+    "arclink backup --store links.db --into /backups/links.db",
     (
-        "arclink backup /backups/links --store cassandra://node1/links --graph "
-        "hdfs:///user/me/arclink/links/graph"
+        "arclink backup --store cassandra://node1/links --graph "
+        "hdfs:///user/me/arclink/links/graph --into /backups/links"
     ),
 )
 
-TARGET = Parameter(
-    "target", "The copy.", PATH, is_required=True, is_positional=True, metavar="FILE"
+INTO = Parameter(
+    "into",
+    "The copy: a file; for a store in Cassandra, a folder.",
+    PATH,
+    is_required=True,
+    was=("FILE",),
+    metavar="FILE",
 )
 GRAPH = Parameter(
     "graph",
@@ -32,7 +37,7 @@ NO_VERIFY = switch("no-verify", "Do not check the copy. This is much faster.")
 
 
 @click.command()
-@takes(TARGET, STORE, GRAPH, NO_VERIFY)
+@takes(STORE, GRAPH, INTO, NO_VERIFY)
 def command(given: Given) -> None:
     """Write a backup of a store: of a SQLite store a file, of a store in Cassandra a folder.
 
@@ -49,7 +54,7 @@ def command(given: Given) -> None:
     from arclink.store.backups import back_up
     from arclink.store.location import is_remote, path_of
 
-    target, verifies = TARGET.required(given), not NO_VERIFY.required(given)
+    target, verifies = INTO.required(given), not NO_VERIFY.required(given)
     store = STORE.required(given)
     if is_remote(store):
         _back_up_batches(store, GRAPH.optional(given), Path(target))

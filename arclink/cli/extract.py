@@ -8,7 +8,7 @@ import orjson
 from arclink.access.declarations import PATH, Given, Parameter
 from arclink.cli.options import HERITRIX_OUTLINKS, INPUTS, LAZY, SOURCES, takes
 from arclink.cli.stage_options import (
-    FOLDER,
+    INTO,
     STAGE,
     add_settings,
     archives_of,
@@ -20,7 +20,7 @@ from arclink.cli.stage_options import (
 from arclink.cli.summary import end_stage
 from arclink.reasons import Reason
 
-EXAMPLES = ("arclink extract /data/crawl --folder work",)
+EXAMPLES = ("arclink extract /data/crawl --into work",)
 
 STORE = Parameter(
     "store", "Skip the payloads that this store already has.", PATH, metavar="PATH|URL"
@@ -42,7 +42,7 @@ def command(given: Given) -> None:
     from arclink.store.empty import EmptyStore
     from arclink.store.location import open_store
 
-    where, store = Path(FOLDER.required(given)), STORE.optional(given)
+    where, store = Path(INTO.required(given)), STORE.optional(given)
     needs(where, "pointers", "filter")
     wayback = orjson.loads(read_settings(where).get(WAYBACK_SETTING, "null"))
     settings = BuildSettings(

@@ -11,14 +11,14 @@ from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.access.formats.rows import ROW_FORMAT
 from arclink.cli.options import takes, write_answer
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
-from arclink.cli.stage_options import FOLDER, STAGE, needs, running, write_settings
+from arclink.cli.stage_options import INTO, STAGE, needs, running, write_settings
 from arclink.cli.summary import end_stage
 from arclink.model import Forgotten
 from arclink.reasons import Reason
 
 EXAMPLES = (
-    "arclink filter --folder work",
-    "arclink filter crawl.cdx.gz --folder work",
+    "arclink filter --into work",
+    "arclink filter crawl.cdx.gz --into work",
     "arclink filter crawl.cdx.gz --table",
 )
 
@@ -37,22 +37,22 @@ STORE = Parameter(
 )
 TAKEDOWNS = Parameter(
     "takedowns",
-    "Leave out the captures named in a file written by `arclink forget --export`.",
+    "Leave out the captures named in a file written by `arclink forget --into`.",
     PATH,
     metavar="FILE",
 )
 TABLE = switch(
     "table",
     "Print how many captures each rule alone would leave, and all rules together, instead of the "
-    "counts. Without --folder, nothing is kept.",
+    "counts. Without --into, nothing is kept.",
     "reference/filter.md#table-2-of-the-paper",
 )
-_FOLDER = replace(FOLDER, is_required=False, otherwise="required without --table")
+_INTO = replace(INTO, is_required=False, otherwise="required without --table")
 _FORMAT = replace(ROW_FORMAT, about="Format of the table.")
 
 
 @click.command()
-@takes(CDX, _FOLDER, *STAGE[1:], *SELECTION, *WAYBACK, STORE, TAKEDOWNS, TABLE, _FORMAT)
+@takes(CDX, _INTO, *STAGE[1:], *SELECTION, *WAYBACK, STORE, TAKEDOWNS, TABLE, _FORMAT)
 def command(given: Given) -> None:
     """Filter CDX or CDXJ rows; write FOLDER/mementos and FOLDER/pointers.
 
@@ -61,14 +61,14 @@ def command(given: Given) -> None:
     is_table = TABLE.required(given)
     if given.has(_FORMAT) and not is_table:
         raise click.UsageError("--format is that of the table: add --table")
-    if given.has(_FOLDER):
-        folder: nullcontext[str] | TemporaryDirectory[str] = nullcontext(given.text(_FOLDER))
+    if given.has(_INTO):
+        folder: nullcontext[str] | TemporaryDirectory[str] = nullcontext(given.text(_INTO))
     elif is_table and given.has(CDX):
         folder = TemporaryDirectory(prefix="arclink-filter-")
     else:
-        raise click.UsageError("Missing option '--folder'.")
+        raise click.UsageError("Missing option '--into'.")
     with folder as where:
-        _filter(Given({**given.texts, FOLDER.name: (where,)}))
+        _filter(Given({**given.texts, INTO.name: (where,)}))
 
 
 def _filter(given: Given) -> None:
@@ -82,7 +82,7 @@ def _filter(given: Given) -> None:
     from arclink.pipeline.settings import BuildSettings
     from arclink.rows.cdx_files import find_cdx, usual_files
 
-    where = Path(FOLDER.required(given))
+    where = Path(INTO.required(given))
     settings = BuildSettings(
         rules=rules_from(given),
         extract=ExtractSettings(wayback=wayback_of(given)),

@@ -47,12 +47,16 @@ _CLEAN = Parameter(
     otherwise="now",
 )
 LIST = switch("list", "List all takedowns: what, when, why and how much.")
-_EXPORT_FILE = Parameter(
-    "export", "Write all takedowns to a file, for another store.", PATH, metavar="FILE"
+_INTO = Parameter(
+    "into",
+    "Write all takedowns to this file, for --import into another store.",
+    PATH,
+    was=("export",),
+    metavar="FILE",
 )
 _IMPORT_FILE = Parameter(
     "import",
-    "Apply the takedowns in a file that --export wrote; the store may be new.",
+    "Apply the takedowns in a file that --into wrote; the store may be new.",
     PATH,
     metavar="FILE",
 )
@@ -70,7 +74,7 @@ _IMPORT_FILE = Parameter(
     _DRY_RUN,
     _CLEAN,
     LIST,
-    _EXPORT_FILE,
+    _INTO,
     _IMPORT_FILE,
 )
 def command(given: Given) -> None:
@@ -101,10 +105,10 @@ def command(given: Given) -> None:
         _DRY_RUN.required(given),
     )
     cleans, lists = _CLEAN.optional(given), LIST.required(given)
-    import_path, export_path = _IMPORT_FILE.optional(given), _EXPORT_FILE.optional(given)
+    import_path, export_path = _IMPORT_FILE.optional(given), _INTO.optional(given)
     if not (prefixes or import_path or lists or export_path or cleans):
         raise UsageError(
-            "name a SURT prefix such as 'org,example)/', or give --list, --export, --import "
+            "name a SURT prefix such as 'org,example)/', or give --list, --into, --import "
             "or --clean"
         )
     named = _takedowns(given)

@@ -6,10 +6,10 @@ import click
 
 from arclink.access.declarations import Given
 from arclink.cli.options import takes
-from arclink.cli.stage_options import FOLDER, STAGE, needs, running
+from arclink.cli.stage_options import INTO, STAGE, needs, running
 from arclink.cli.summary import end_stage
 
-EXAMPLES = ("arclink graph --folder work",)
+EXAMPLES = ("arclink graph --into work",)
 
 
 @click.command()
@@ -21,7 +21,7 @@ def command(given: Given) -> None:
     """
     from arclink.pipeline import stages
 
-    folder = Path(FOLDER.required(given))
+    folder = Path(INTO.required(given))
     needs(folder, "pages", "extract")
     with running(given, "graph") as run:
         counts = stages.join(folder, run) + stages.invert(folder, run)

@@ -6,11 +6,11 @@ import click
 
 from arclink.access.declarations import Given
 from arclink.cli.options import INPUTS, takes
-from arclink.cli.stage_options import FOLDER, STAGE, archives_of, running
+from arclink.cli.stage_options import INTO, STAGE, archives_of, running
 from arclink.cli.summary import end_stage
 from arclink.reasons import Reason
 
-EXAMPLES = ("arclink index /data/crawl --folder work",)
+EXAMPLES = ("arclink index /data/crawl --into work",)
 
 
 @click.command()
@@ -20,7 +20,7 @@ def command(given: Given) -> None:
     from arclink.pipeline import stages
     from arclink.pipeline.damage import damage_in
 
-    folder = Path(FOLDER.required(given))
+    folder = Path(INTO.required(given))
     files = archives_of(INPUTS.many(given), {})
     with running(given, "index") as run:
         counts = stages.index(files, folder, run)

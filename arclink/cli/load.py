@@ -2,6 +2,7 @@
 
 import os
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,7 +12,7 @@ from arclink.cli.engine_options import ENGINE_CONF, RUNNER, runner_of
 from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import CORES, STORE, takes
 from arclink.cli.stage_options import (
-    FOLDER,
+    INTO,
     SETTINGS,
     archives_of,
     needs,
@@ -31,6 +32,9 @@ GRAPH = Parameter(
     metavar="[GRAPH]",
     otherwise="FOLDER/graph",
     see="how-to/jobs-by-hand.md",
+)
+FOLDER = replace(
+    INTO, name="folder", about="Folder with the files of the batch, from the stages before.", was=()
 )
 ARCHIVES = Parameter(
     "archive",

@@ -23,15 +23,16 @@ ARCHIVES = "archives.json"
 SETTINGS = "settings.json"
 
 
-FOLDER = Parameter(
-    "folder",
-    "Folder with the files of this batch.",
+INTO = Parameter(
+    "into",
+    "Folder for the files of this batch, which also has those of earlier stages.",
     PATH,
     is_required=True,
+    was=("folder",),
     metavar="FOLDER",
     see="reference/stage-files.md",
 )
-STAGE: tuple[AnyParameter, ...] = (FOLDER, *ENGINE, CORES)
+STAGE: tuple[AnyParameter, ...] = (INTO, *ENGINE, CORES)
 """The parameters of the commands that run one stage."""
 
 
@@ -48,7 +49,7 @@ def running(given: Given, name: str) -> Iterator[JobRunner]:
     Raises:
         PipelineError: There is no space in the folder.
     """
-    folder = Path(FOLDER.required(given))
+    folder = Path(INTO.required(given))
     run = runner_of(given, CORES.optional(given) or os.cpu_count() or 1, folder, folder.name)
     folder.mkdir(parents=True, exist_ok=True)
     clear(folder, name)
@@ -142,7 +143,7 @@ def needs(folder: Path, name: str, stage: str) -> None:
     """Raise InputError if the files of an earlier stage do not exist."""
     if not (folder / name).exists():
         raise InputError(
-            f"{folder / name}: does not exist; run `arclink {stage}` with this --folder first"
+            f"{folder / name}: does not exist; run `arclink {stage}` with --into {folder} first"
         )
 
 

@@ -110,7 +110,7 @@ def test_rows_that_are_not_in_the_table_are_named_with_their_number(tmp_path: Pa
 def test_rows_of_which_none_is_a_capture_end_as_without_a_table(tmp_path: Path) -> None:
     rows = tmp_path / "rows.cdx"
     rows.write_text(" CDX N b a m s k r V g\nno row\n")
-    without = run("filter", rows, "--folder", tmp_path / "batch")
+    without = run("filter", rows, "--into", tmp_path / "batch")
     with_table = run("filter", rows, "--table", "--format", "json")
     assert with_table.exit_code == without.exit_code == 1
     assert {row["share"] for row in json.loads(with_table.stdout)["rules"]} == {None}
@@ -122,7 +122,7 @@ def test_only_a_named_folder_keeps_the_files(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     shown = run("filter", cdx, "--table", "--format", "jsonl").stdout
     assert [*tmp_path.iterdir()] == []
-    kept = run("filter", cdx, "--table", "--format", "jsonl", "--folder", tmp_path / "kept").stdout
+    kept = run("filter", cdx, "--table", "--format", "jsonl", "--into", tmp_path / "kept").stdout
     assert len(kept.splitlines()) == len(shown.splitlines()) == len(RULES)
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
     assert [*(tmp_path / "kept/pointers").glob("part-*")]
@@ -131,9 +131,9 @@ def test_only_a_named_folder_keeps_the_files(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        pytest.param(["--table"], "Missing option '--folder'", id="rows of no folder"),
-        pytest.param([], "Missing option '--folder'", id="no folder"),
-        pytest.param(["--folder", "f", "--format", "csv"], "add --table", id="no table"),
+        pytest.param(["--table"], "Missing option '--into'", id="rows of no folder"),
+        pytest.param([], "Missing option '--into'", id="no folder"),
+        pytest.param(["--into", "f", "--format", "csv"], "add --table", id="no table"),
     ],
 )
 def test_calls_that_cannot_be_meant_are_refused(words: list[str], message: str) -> None:

@@ -11,19 +11,20 @@ from arclink.cli.analyze.options import SLICES, STORE_OR_FILES, open_requested_s
 from arclink.cli.options import takes
 from arclink.errors import UsageError
 
-OUTPUT = Parameter(
-    "output",
+INTO = Parameter(
+    "into",
     "HTML file of the report; tables are written next to it: .csv and .degrees.csv.",
     FILE,
     default="properties.html",
+    was=("output",),
     metavar="FILE",
 )
 
-EXAMPLES = ("arclink analyze properties --store links.db --by year --output report.html",)
+EXAMPLES = ("arclink analyze properties --store links.db --by year --into report.html",)
 
 
 @click.command()
-@takes(*SLICES, OUTPUT)
+@takes(*SLICES, INTO)
 def command(given: Given) -> None:
     """Write a page with charts of the graph's properties, in total and by window, and its tables.
 
@@ -34,13 +35,13 @@ def command(given: Given) -> None:
     from arclink.analysis.property_report import as_csv, as_html, degrees_as_csv, law_in_words
     from arclink.files.atomic import written_whole
 
-    store, output = STORE_OR_FILES.required(given), OUTPUT.required(given)
-    page = Path(output)
+    store, into = STORE_OR_FILES.required(given), INTO.required(given)
+    page = Path(into)
     table, degrees = page.with_suffix(".csv"), page.with_suffix(".degrees.csv")
     if page in (table, degrees):
         raise UsageError(
-            f"--output {output}: the table next to the page would have the same name. Name "
-            f"the page: --output {page.stem}.html"
+            f"--into {into}: the table next to the page would have the same name. Name "
+            f"the page: --into {page.stem}.html"
         )
     slices = open_requested_slices(given)
     found = [properties_of(slices, number) for number in range(len(slices))]
