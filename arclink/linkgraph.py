@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, answer_link_query
+from arclink.access.capabilities import ToAnswer
 from arclink.access.cursors import decode_cursor
+from arclink.access.declarations import DeclaredQuery
 from arclink.access.explanations import Explanation, explain
 from arclink.access.formats import Profile
 from arclink.access.formats.rdf_lines import write_ntriples
@@ -751,6 +753,13 @@ class LinkGraph(Methods, Closing):
 
     def _mementos(self, uri: str, span: Span) -> Iterator[Memento]:
         return self.store.mementos(surt_asked("uri", uri), span)
+
+    def _to_answer(self, query: DeclaredQuery) -> ToAnswer[Any]:
+        """Return the graph and the limits of an answer in rows."""
+        from arclink.analysis.slice_cache import cache_of
+
+        cache = cache_of(self._where) if self._where else None
+        return ToAnswer(self.store, query, UNLIMITED, where=self._where, cache=cache)
 
     def _written(self, given: Mapping[str, object]) -> list[tuple[str, str]]:
         """Return keywords as parameters of the command line and of the service."""

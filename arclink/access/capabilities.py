@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from arclink.access.common import SUBSET
@@ -36,6 +37,8 @@ class ColumnKind(Enum):
     """A count, from 0 on."""
     TIME = "timestamp"
     """14 digits, UTC; in Parquet and pandas, a time."""
+    DECIMAL = "double"
+    FLAG = "bool"
     TEXTS = "list"
     """A list of texts."""
 
@@ -59,19 +62,23 @@ class RowColumn(NamedTuple):
 
 
 class ToAnswer(NamedTuple, Generic[Query]):
-    """What a capability answers from.
+    """The graph, query and limits of one answer.
 
     Attributes:
         graph: The store, or a view of it.
         query: The query.
         budget: The most that one answer reads; None for the limits of a page.
         replay: The addresses of mementos.
+        where: The path or URL of the store; empty if it has none, or if nothing is kept next to it.
+        cache: Folder for slices of the whole graph; None to make them for this answer only.
     """
 
     graph: Scans
     query: Query
     budget: Budget | None = None
     replay: ReplayPrefix = NO_REPLAY
+    where: str = ""
+    cache: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,8 @@ class Capability(Generic[Query]):
         examples: Command lines.
         subset: The parameter that selects a subset; on the command line it may be the first word.
         has_replay: Whether answers have the addresses of mementos in a replay system.
+        has_one_list: Whether an answer has only one of its lists, as the parameters say.
+        is_of_graph: Whether it reads the whole graph: a service answers one at a time.
     """
 
     name: str
@@ -99,6 +108,8 @@ class Capability(Generic[Query]):
     examples: tuple[str, ...] = ()
     subset: AnyParameter = SUBSET
     has_replay: bool = False
+    has_one_list: bool = False
+    is_of_graph: bool = False
 
     @property
     def schema(self) -> str:
@@ -112,7 +123,7 @@ class Capability(Generic[Query]):
         types = {
             column.name: column.kind.value
             for column in columns
-            if column.kind in (ColumnKind.TEXT, ColumnKind.NUMBER)
+            if column.kind not in (ColumnKind.TIME, ColumnKind.TEXTS)
         }
         return replace(answer, types={**types, **answer.types})
 
@@ -122,6 +133,8 @@ IN_ROWS: Final[Mapping[str, str]] = {
     "diff": "arclink.access.formats.differences:DIFF",
     "count": "arclink.subsets.capture_counts:COUNT",
     "path": "arclink.analysis.path_rows:PATH",
+    "pagerank": "arclink.analysis.graph_queries:PAGERANK",
+    "properties": "arclink.analysis.graph_queries:PROPERTIES",
 }
 """Where each capability is declared: module and name, by the name of the capability."""
 

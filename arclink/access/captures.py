@@ -282,7 +282,7 @@ _FIELD_LIST = Parameter(
     also=("fields",),
     fields=("fields",),
 )
-OUTPUT = Parameter(
+_OUTPUT = Parameter(
     "output", "How rows are written.", named({name: name for name in OUTPUTS}), default="cdxj"
 )
 RESUME_KEY = Parameter(
@@ -312,7 +312,7 @@ CAPTURE_PARAMETERS = (
     _PAGE_SIZE,
     _SHOW_NUM_PAGES,
     _FIELD_LIST,
-    OUTPUT,
+    _OUTPUT,
     RESUME_KEY,
     _SHOW_RESUME_KEY,
     GZIP,

@@ -161,3 +161,83 @@ class Methods:
             BadParameterError: A value is not allowed.
             StoreError: The store cannot be read.
         """
+
+    def pagerank(
+        self,
+        *,
+        by: str = 'month',
+        level: Literal['uri', 'host', 'domain'] = 'uri',
+        kinds: str | Sequence[str] = 'navigation',
+        redirects: Literal['yes', 'no', 'only'] = 'yes',
+        in_force: bool = False,
+        top: int = 10,
+        compare: bool = False,
+        captured: bool = False,
+        uri: str | None = None,
+        damping: float = 0.85,
+        weight: Literal['mementos', 'contents', 'links'] | None = None,
+        self_links: bool = False,
+        tolerance: float = 1e-12,
+        iterations: int = 1000,
+    ) -> RowAnswer:
+        """Temporal PageRank: the nodes with the highest rank, by window of time.
+
+        Args:
+            by: Windows of time. Expected: day, month, year, all, or times and ranges of them
+                such as 2009-11,2010-01/2010-03.
+            level: Level of the nodes. Expected: uri, host or domain.
+            kinds: Only links of these kinds. Expected: navigation, resources, other or all, or
+                element and attribute, such as a@href or img@src.
+            redirects: Whether redirects (http@location, http@refresh, meta@refresh) count as
+                links. Expected: yes, no or only.
+            in_force: Count a link in all windows from its first to its last memento, not only
+                in those of its mementos. Expected: true or false.
+            top: Number of nodes to show. Expected: a whole number from 1 to 1000000.
+            compare: Compare the top nodes of each window with those of the next window and of
+                all time. Expected: true or false.
+            captured: Show and compare only nodes captured in the window; ranks are still those
+                of all nodes. Expected: true or false.
+            uri: Show the rank of one URI, or of its host or domain, through time. Expected: a
+                URI such as http://example.org/, of at most 65,536 characters, without control
+                characters.
+            damping: Probability that a reader follows a link. Expected: a number above 0, at
+                most 0.999999.
+            weight: Weight of an edge: its number of mementos, contents or links. Expected:
+                mementos, contents or links. By default: 1 for every edge.
+            self_links: Also count links of a node to itself. Expected: true or false.
+            tolerance: Stop when the sum of the changes of all ranks is less than this.
+                Expected: a number above 0.
+            iterations: Maximum number of iterations. Expected: a whole number from 1 to
+                1000000.
+
+        Raises:
+            BadParameterError: A value is not allowed.
+            StoreError: The store cannot be read.
+        """
+
+    def properties(
+        self,
+        *,
+        by: str = 'month',
+        level: Literal['uri', 'host', 'domain'] = 'uri',
+        kinds: str | Sequence[str] = 'navigation',
+        redirects: Literal['yes', 'no', 'only'] = 'yes',
+        in_force: bool = False,
+    ) -> RowAnswer:
+        """Sizes, degrees and components of the graph, in total and by window.
+
+        Args:
+            by: Windows of time. Expected: day, month, year, all, or times and ranges of them
+                such as 2009-11,2010-01/2010-03.
+            level: Level of the nodes. Expected: uri, host or domain.
+            kinds: Only links of these kinds. Expected: navigation, resources, other or all, or
+                element and attribute, such as a@href or img@src.
+            redirects: Whether redirects (http@location, http@refresh, meta@refresh) count as
+                links. Expected: yes, no or only.
+            in_force: Count a link in all windows from its first to its last memento, not only
+                in those of its mementos. Expected: true or false.
+
+        Raises:
+            BadParameterError: A value is not allowed.
+            StoreError: The store cannot be read.
+        """

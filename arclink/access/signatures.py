@@ -9,9 +9,8 @@ from keyword import iskeyword
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from arclink.access.capabilities import Capability, ToAnswer, capability
+from arclink.access.capabilities import Capability, capability
 from arclink.access.declarations import AnyParameter
-from arclink.access.groups import UNLIMITED
 from arclink.access.parameters import ROW_LIMIT
 from arclink.access.queries import CURSOR
 
@@ -109,7 +108,7 @@ def method_of(name: str) -> Callable[..., "RowAnswer"]:
         del given["self"]
         defaults = {"limit": 0} if ROW_LIMIT in one.query.DECLARED else {}
         query = one.query.from_parameters(self._written({**defaults, **given}))
-        return one.rows(ToAnswer(self.store, query, UNLIMITED))
+        return one.rows(self._to_answer(query))
 
     method.__name__, method.__qualname__ = name, f"LinkGraph.{name}"
     method.__doc__ = help_of(one)

@@ -6,6 +6,7 @@ from itertools import pairwise, zip_longest
 
 import numpy as np
 
+from arclink.access.declarations import ConflictError
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.kinds import kinds_line, others_line
 from arclink.access.texts import printable_uri
@@ -20,7 +21,6 @@ from arclink.analysis.pagerank import (
 )
 from arclink.analysis.slices import Slices
 from arclink.analysis.windows import shorten
-from arclink.errors import UsageError
 from arclink.portions import portions
 from arclink.uris.surts import surt_of_query
 
@@ -91,7 +91,7 @@ def ranked(
             are those of the whole graph.
 
     Raises:
-        UsageError: The graph has no node for ``uri``.
+        ConflictError: The graph has no node for ``uri``.
     """
     asked = _node(slices, uri) if uri else None
     windows = []
@@ -119,10 +119,9 @@ def _node(slices: Slices, uri: str) -> int:
     name = slices.level.name_of(surt_of_query(uri))
     number = slices.names.number_of(name)
     if number is None:
-        raise UsageError(
-            f"{uri}: neither captured nor linked to: the graph has no {slices.level.value} "
-            f"{slices.level.shown(name)!r}"
-        )
+        level, shown = slices.level, slices.level.shown(name)
+        why = f"{uri}: neither captured nor linked to: the graph has no {level.value} {shown!r}"
+        raise ConflictError("uri", uri, why)
     return number
 
 

@@ -24,7 +24,7 @@ EXAMPLES = (
 )
 
 _FIRST_WORD = replace(SUBSET_FIRST, name="first-word", about="The same as --subset.")
-CACHE = Parameter(
+_CACHE = Parameter(
     "cache",
     "Folder for rank tables.",
     FOLDER,
@@ -66,7 +66,7 @@ _COMMAND = tuple(_FORMAT if one is FORM else one for one in STREAM_PARAMETERS)
 
 
 @click.command()
-@takes(_FIRST_WORD, *GRAPH, *_COMMAND, ARCHIVES, _PAYLOAD_LIMIT, CACHE, INTO)
+@takes(_FIRST_WORD, *GRAPH, *_COMMAND, ARCHIVES, _PAYLOAD_LIMIT, _CACHE, INTO)
 def command(given: Given) -> None:
     """Write the captures of a store or a subset, with status, headers and body.
 
@@ -95,7 +95,7 @@ def command(given: Given) -> None:
     is_pointers = is_pointers or given.found(INTO)[0] == _POINTERS
     query = StreamQuery.of(given)
     archive_paths = ArchivePaths(ARCHIVES.many(given))
-    where, cache = STORE.required(given), CACHE.optional(given)
+    where, cache = STORE.required(given), _CACHE.optional(given)
     with open_requested_graph(given) as graph, PageReader(graph, archive_paths) as reader:
         tables = RankTables(Path(cache) if cache else cache_of(where), where)
         stream = CaptureStream(graph, reader, query, tables=tables)

@@ -143,7 +143,8 @@ def _of_capability(one: Capability[Any]) -> Resource:
         one.name,
         one.asks,
         _rows(one.schema),
-        parameters=in_rows(one),
+        (400, 406, 414, *([422] if one.is_of_graph else []), 503),
+        in_rows(one),
         headers=_NEXT if has_pages else {},
     )
 

@@ -4,8 +4,10 @@ They are the links of a URI, the outcome of each capture, and all capabilities i
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any
+from threading import BoundedSemaphore
+from typing import Any, Final
 
 import orjson
 from flask import Blueprint, Response, request
@@ -35,8 +37,13 @@ from arclink.service.responses import (
     started,
 )
 from arclink.service.stores import requested_store, stores_of_app
+from arclink.service.tables import NotReadyError
 
 queries = Blueprint("queries", __name__)
+
+_WHOLE_GRAPH: Final = BoundedSemaphore()
+_PATIENCE: Final = 10.0
+"""Seconds that a request waits for the answer to another one."""
 
 HOW: tuple[AnyParameter, ...] = (FORMAT, PROFILE, FIELDS)
 """Parameters for the form of an answer, not for its content."""
@@ -80,10 +87,32 @@ def _view(name: str) -> Callable[[], Response]:
         given = asked(in_rows(one))
         form = accepted_row_format(request, given)
         query, settings = one.query.of(given), stores_of_app().settings
-        store = requested_store(given)
-        return respond(one.rows(ToAnswer(store, query, settings.budget, settings.replay)), form)
+        store, where = requested_store(given), stores_of_app().where
+        with _turn(one):
+            rows = one.rows(ToAnswer(store, query, settings.budget, settings.replay, where))
+        return respond(rows, form)
 
     return answer
+
+
+@contextmanager
+def _turn(one: Capability[Any]) -> Iterator[None]:
+    """Wait until no other answer is made from the whole graph, if this one is.
+
+    Raises:
+        NotReadyError: Another one takes long.
+    """
+    if not one.is_of_graph:
+        yield
+        return
+    if not _WHOLE_GRAPH.acquire(timeout=_PATIENCE):
+        raise NotReadyError(
+            "another question about the whole graph is being answered; ask again in a moment"
+        )
+    try:
+        yield
+    finally:
+        _WHOLE_GRAPH.release()
 
 
 for _name in IN_ROWS:

@@ -74,6 +74,8 @@ _OF_COLUMN: Mapping[ColumnKind, Schema] = {
     ColumnKind.NUMBER: NUMBER,
     ColumnKind.TIME: _TIMESTAMP,
     ColumnKind.TEXTS: TEXTS,
+    ColumnKind.DECIMAL: {"type": "number"},
+    ColumnKind.FLAG: _YES_OR_NO,
 }
 
 
@@ -94,7 +96,10 @@ def _in_rows(
     about: str = "",
 ) -> Schema:
     """Return the schema of the answers of a capability: `fields`, and its lists of rows."""
-    lists = {of: listed(_row_of(columns)) for of, columns in capability(name).lists.items()}
+    one = capability(name)
+    lists = {of: listed(_row_of(columns)) for of, columns in one.lists.items()}
+    if one.has_one_list:
+        return fields(always, {**(sometimes or {}), **lists}, about)
     return fields({**always, **lists}, sometimes, about)
 
 
@@ -144,6 +149,11 @@ _MEMBER_DETAILS: Mapping[str, Schema] = {
     "validity": _or_null(ref("Validity")),
     "uris": TEXTS,
     "archives": named(TIMESTAMPS),
+}
+_OF_GRAPH: Mapping[str, Schema] = {
+    "level": {"enum": ["uri", "host", "domain"]},
+    "kinds": TEXTS,
+    "other_kinds": NUMBER,
 }
 _DIFFERENT_STATE = fields(
     {"uri": TEXT, "timestamp": _TIMESTAMP, "status": TEXT, "state": TEXT}, {"uri_m": TEXT}
@@ -377,6 +387,29 @@ SCHEMAS: Mapping[str, Schema] = {
             "read_from": _READ_CAPTURES,
         },
         about="a path of links that follows time",
+    ),
+    "Properties": _in_rows("properties", _OF_GRAPH, about="the properties of the graph"),
+    "Pagerank": _in_rows(
+        "pagerank",
+        {
+            **_OF_GRAPH,
+            "damping": {"type": "number"},
+            "tolerance": {"type": "number"},
+            "weight": _or_null(TEXT),
+            "self_links": _YES_OR_NO,
+            "only_captured": _YES_OR_NO,
+            "windows": listed(
+                fields(
+                    {
+                        "window": TEXT,
+                        **dict.fromkeys(("nodes", "edges", "iterations", "tied"), NUMBER),
+                        "residual": {"type": "number"},
+                        "converged": _YES_OR_NO,
+                    }
+                )
+            ),
+        },
+        about="the nodes with the highest ranks, or how far windows agree, or one node's rank",
     ),
     "Explanations": fields(
         {

@@ -94,6 +94,8 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
         "/diff",
         "/ask/{question}",
         "/path",
+        "/pagerank",
+        "/properties",
         "/aggregate",
     )
     expected |= {f"{path} True" for path in paths} | {"table True", "keyword True"}

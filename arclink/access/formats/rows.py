@@ -200,7 +200,11 @@ def _write_rows_spreadsheet(answer: RowAnswer) -> Iterator[bytes]:
 
 def _write_rows_parquet(answer: RowAnswer) -> Iterator[bytes]:
     """Yield one Parquet file."""
-    times = TIME_COLUMNS.intersection(answer.columns)
+    times = {  # the same name may be another column's: `captured` of ranks is no time
+        name
+        for name in TIME_COLUMNS.intersection(answer.columns)
+        if str(answer.types.get(name, "string")) == "string"
+    }
     return parquet_of_rows(answer.columns, answer.values(), answer.about, answer.types, times)
 
 
