@@ -20,6 +20,7 @@ import orjson
 
 from arclink.access.capture_fields import CDX, UNKNOWN
 from arclink.access.collapsing import Collapse, Collapser, parse_collapse
+from arclink.access.common import LIMIT
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
     DeclaredQuery,
@@ -206,15 +207,17 @@ _CAPTURE_FILTER = Parameter(
 
 def _rows(text: str) -> int:
     number = int(text) if re.fullmatch("-?[0-9]{1,5}", text) else 0
+    if re.fullmatch("-?0+", text):
+        raise ValueError(f"not all rows: {RESUME_KEY.name} reads any number of them")
     if not 1 <= abs(number) <= MOST_ROWS:
         raise ValueError
     return number
 
 
-ROWS = Parameter(
-    "limit",
-    "Most rows; with a minus, the last ones.",
-    Form(
+ROWS = replace(
+    LIMIT,
+    about=f"{LIMIT.about.partition(';')[0]}; with a minus, the last ones.",
+    form=Form(
         f"a number from 1 to {MOST_ROWS}, or from -1 to -{MOST_ROWS}",
         {"type": "integer", "minimum": -MOST_ROWS, "maximum": MOST_ROWS, "not": {"const": 0}},
         _rows,

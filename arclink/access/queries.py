@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
 
-from arclink.access.common import COMMON
+from arclink.access.common import COMMON, limit_to
 from arclink.access.common import KINDS as KINDS
 from arclink.access.common import KINDS_TO_FOLLOW as KINDS_TO_FOLLOW
 from arclink.access.common import REDIRECT as REDIRECT
@@ -28,7 +28,6 @@ from arclink.access.declarations import (
     choice,
     matching,
     switch,
-    whole_number,
 )
 from arclink.access.declarations import BadParameterError as BadParameterError
 from arclink.access.declarations import ConflictError as ConflictError
@@ -217,14 +216,7 @@ FOLLOW = switch(
     "reference/service.md#redirects",
     field="is_following",
 )
-LIMIT = Parameter(
-    "limit",
-    "Number of links per direction; 0 for all, in formats that stream: jsonl, csv and RDF.",
-    whole_number(MOST_MEMBERS, f"a number from 1 to {MOST_MEMBERS}, or 0 for everything"),
-    default=str(DEFAULT_LIMIT),
-    metavar="N",
-    see="reference/service.md#order-and-size-of-answers",
-)
+LIMIT = limit_to(MOST_MEMBERS, DEFAULT_LIMIT)
 CURSOR = Parameter(
     "cursor",
     "Continue after an earlier answer to the same query: the value of 'next' in it.",

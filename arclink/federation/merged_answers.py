@@ -82,7 +82,10 @@ class MergedQuery(DeclaredQuery):
         query = LinkQuery.of(given.without(CURSOR.name), **otherwise)
         if query.limit == 0:
             raise ConflictError(
-                "limit", "0", "must be at least 1: an answer merged from archives does not stream"
+                LIMIT.name,
+                "0",
+                "cannot be 0: links are merged a page at a time; ask for a number, and go on with "
+                f"{CURSOR.name}",
             )
         for parameter in (EVIDENCE, VALIDITY, FILTER, FOLLOW, MATCH_TYPE):
             if (asked := given.text(parameter)) not in ("", parameter.default):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple, Self
 
-from arclink.access.common import COMMON_TO_FOLLOW, Redirects
+from arclink.access.common import COMMON_TO_FOLLOW, Redirects, limit_to
 from arclink.access.declarations import (
     TEXT,
     AnyParameter,
@@ -154,13 +154,7 @@ _MIN_HOSTS = Parameter(
     default="0",
     metavar="N",
 )
-LIMIT = Parameter(
-    "limit",
-    "Largest number of rows about each address and period; 0 for all.",
-    whole_number(MOST_ROWS),
-    default="50",
-    metavar="N",
-)
+LIMIT = limit_to(MOST_ROWS, 50)
 
 _EARLIER = replace(FROM, form=UNTIL)
 """``from`` of a question that compares two times."""
