@@ -9,18 +9,23 @@ import these when they are called: networkx, pandas and pyarrow are in the extra
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from itertools import islice
+from functools import cached_property
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack, overload
 
 from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.cursors import decode_cursor
 from arclink.access.formats import Profile
+from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.formats.rdf_lines import write_ntriples
+from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.formats.table import date_and_time, when_asked
 from arclink.access.groups import UNLIMITED
+from arclink.access.link_states import State
 from arclink.access.members import Member
 from arclink.access.queries import (
     MATCH_TYPE,
@@ -29,22 +34,27 @@ from arclink.access.queries import (
     ConflictError,
     Direction,
     LinkQuery,
+    MatchType,
     requested_span,
     surt_asked,
 )
 from arclink.access.reader import MementoSummary, Reading
+from arclink.access.tallies import Period
+from arclink.access.texts import printable, printable_uri
 from arclink.access.times import AT, AT_OR_SPAN
 from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import find_capture
 from arclink.captures.read import CapturedPage, PageReader
+from arclink.charts.results import Rows, frame_of, table_of
 from arclink.closing import Closing
 from arclink.errors import UsageError
 from arclink.extras import analysis_extra
 from arclink.known import KnownLinks
-from arclink.model import Memento, Span
+from arclink.model import ALL_TIME, Memento, Span
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS
 from arclink.store.protocols import Answers, Scans, StoreStats
+from arclink.uris.resolution import serialised
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -173,13 +183,13 @@ class OfStream(TypedDict, total=False):
     cache: str | PathLike[str]
 
 
-class Links(Iterable[Member]):
+class Links(Rows, Iterable[Member]):
     """The links of a URI in one direction, as `Member` objects.
 
-    They are read from the store during iteration; a second iteration reads them again. Up to 10,000
-    links come once each, in the order of the command line. If the URI has more, they come in store
-    order, and a link that several contents have comes once per content
-    (``docs/reference/service.md``, *Order and size of answers*).
+    They are read from the store during iteration. Up to 10,000 links come once each, in the order
+    of the command line, and are kept, so that `len` and a second iteration do not read them again.
+    If the URI has more, they come in store order, a link that several contents have comes once per
+    content (``docs/reference/service.md``, *Order and size of answers*), and there is no `len`.
     """
 
     def __init__(self, store: Answers, query: LinkQuery, limit: int | None) -> None:
@@ -190,8 +200,51 @@ class Links(Iterable[Member]):
     def __iter__(self) -> Iterator[Member]:
         return islice(self._all(), self._limit)
 
-    def __repr__(self) -> str:
-        return f"<{self._query.direction.value}links of {self._query.uri}>"
+    def __len__(self) -> int:
+        if self.size is None:
+            raise TypeError("more than 10,000 links: their number is known after they are read")
+        return self.size
+
+    def __bool__(self) -> bool:
+        return any(True for _ in self)
+
+    @property
+    def title(self) -> str:
+        query = self._query
+        times = {"at": query.at, "from": query.span.first, "to": query.span.last}
+        said = [
+            f"{name} {date_and_time(time)}"
+            for name, time in times.items()
+            if time and time not in (ALL_TIME.first, ALL_TIME.last)
+        ]
+        if query.match_type is not MatchType.EXACT:
+            said.append(f"({query.match_type.value})")
+        return " ".join([f"{query.direction.value}links of {query.uri}", *said])
+
+    @property
+    def read_from(self) -> str:
+        known = self.known
+        unknown = known.why_unknown(when_asked(self._query))
+        return known.read_from or (f"unknown: {unknown}" if unknown else "")
+
+    @property
+    def size(self) -> int | None:
+        first = self._first
+        count = sum(1 for _ in chain(first.outlinks, first.inlinks))
+        if first.next is None:
+            return min(count, self._limit or count)
+        return self._limit if self._limit and self._limit <= count else None
+
+    @property
+    def known_by_day(self) -> Mapping[str, KnownLinks] | None:
+        query = self._query
+        if query.at is not None or query.match_type is not MatchType.EXACT:
+            return None
+        if query.direction.is_in:
+            return self._store.days(query.span)
+        reading = Reading(self._store, query)
+        read = (one for one in reading.mementos() if reading.state_of(one) is State.READ)
+        return {Period.DAY.of(one.timestamp): KnownLinks(1, 1) for one in read}
 
     @property
     def mementos(self) -> MementoSummary:
@@ -218,33 +271,46 @@ class Links(Iterable[Member]):
             return reading.known_inlinks()
         return reading.summary().known
 
-    def to_pandas(self) -> "pd.DataFrame":
-        """Return a row per link: its fields and its times.
+    def as_rows(self, most: int | None = None) -> RowAnswer:
+        """Return a row per link: its ends, fields and times, or the first ``most`` rows.
 
-        Columns: uri, surt, kind, text, rel, first, last (UTC), mementos, timestamps, written.
-        ``uri`` is serialised like targets, so that frames can be joined on it; ``written`` is the
-        URI as captured if it differs, else None.
-
-        Raises:
-            UsageError: pandas is not installed.
+        Columns: source, target, uri, surt, kind, text, rel, first, last, mementos, timestamps,
+        written. ``uri``, ``source`` and ``target`` are serialised like targets, so that frames can
+        be joined on them; ``written`` is the URI as captured if it differs, else None. The page of
+        the query is one node, whatever variant a link has.
         """
-        columns = (
-            *("uri", "surt", "kind", "text", "rel", "first", "last", "mementos", "timestamps"),
-            "written",
-        )
-        rows = [
-            (
-                link.serialised,
-                *link[1:5],
-                link.timestamps[0],
-                link.timestamps[-1],
-                len(link.timestamps),
-                link.timestamps,
-                None if link.serialised == link.uri else link.uri,
-            )
-            for link in self
-        ]
-        return _frame_of(rows, columns, times=("first", "last"))
+        rows = [self._row(link) for link in islice(self, most)]
+        types = {
+            **dict.fromkeys(_LINK_COLUMNS, "string"),
+            "mementos": "int64",
+            "timestamps": "list<timestamp>",
+        }
+        shown = ("uri", "kind", "text", "first", "last", "mementos")
+        return RowAnswer({}, (), _LINK_COLUMNS, {"links": rows}, shown=shown, types=types)
+
+    def _row(self, link: Member) -> Row:
+        query, other = self._query, printable_uri(link.serialised)
+        is_one = query.match_type is MatchType.EXACT
+        page = printable_uri(serialised(query.uri if is_one else link.variants[0]))
+        source, target = (page, other) if query.direction.is_out else (other, page)
+        return {
+            "source": source,
+            "target": target,
+            "uri": other,
+            "surt": printable(link.surt),
+            "kind": link.kind,
+            "text": printable(link.text),
+            "rel": None if link.rel is None else printable(link.rel),
+            "first": link.timestamps[0],
+            "last": link.timestamps[-1],
+            "mementos": len(link.timestamps),
+            "timestamps": link.timestamps,
+            "written": None if link.serialised == link.uri else printable_uri(link.uri),
+        }
+
+    @cached_property
+    def _first(self) -> LinkAnswer:
+        return answer_link_query(self._store, self._query)
 
     def _all(self) -> Iterator[Member]:
         for answer in self.answers():
@@ -253,52 +319,74 @@ class Links(Iterable[Member]):
 
     def answers(self) -> Iterator[LinkAnswer]:
         """Yield the answers with the links, like the pages of the service."""
-        query = self._query
+        answer = self._first
         while True:
-            answer = answer_link_query(self._store, query)
             yield answer
             if answer.next is None:
                 return
-            query = replace(query, cursor=decode_cursor(answer.next, query.fingerprint))
+            cursor = decode_cursor(answer.next, self._query.fingerprint)
+            answer = answer_link_query(self._store, replace(self._query, cursor=cursor))
 
 
-class Anchors(list[Anchor]):
+_LINK_COLUMNS = (
+    *("source", "target", "uri", "surt", "kind", "text", "rel"),
+    *("first", "last", "mementos", "timestamps", "written"),
+)
+
+
+class Anchors(Rows, Sequence[Anchor]):
     """The texts of the links to a URI, by period, host, first seen and text.
+
+    Its rows, unlike its items, include those of periods of which no links are known.
 
     Attributes:
         windows: What is known in each period, also in those without texts; empty if times are
             counted together, or if it is not known.
     """
 
-    def __init__(self, answer: AnchorsAnswer) -> None:
-        super().__init__(answer.anchors)
+    def __init__(self, answer: AnchorsAnswer, days: Mapping[str, KnownLinks] | None) -> None:
+        self._anchors = answer.anchors
         self.windows = answer.windows
+        self._days = days
+        self._uri = answer.query.links.uri
+        self._rows = anchors_as_rows(answer)
 
-    def to_pandas(self) -> "pd.DataFrame":
-        """Return a row per text, with its counts and times.
+    @overload
+    def __getitem__(self, index: int) -> Anchor: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Anchor]: ...
+    def __getitem__(self, index: int | slice) -> Anchor | Sequence[Anchor]:
+        return self._anchors[index]
 
-        Columns: period, host, text, kind, links, contents, mementos, hosts, first, last (UTC).
+    def __len__(self) -> int:
+        return len(self._anchors)
 
-        Raises:
-            UsageError: pandas is not installed.
-        """
-        columns = (
-            "period",
-            "host",
-            "text",
-            "kind",
-            "links",
-            "contents",
-            "mementos",
-            "hosts",
-            "first",
-            "last",
-        )
-        rows = [
-            (*one[:4], *one.counts[:4], one.counts.first.timestamp, one.counts.last.timestamp)
-            for one in self
-        ]
-        return _frame_of(rows, columns, times=("first", "last"))
+    @property
+    def title(self) -> str:
+        return f"texts of links to {self._uri}"
+
+    @property
+    def read_from(self) -> str:
+        return self._rows.lines[2]
+
+    @property
+    def known_by_day(self) -> Mapping[str, KnownLinks] | None:
+        return self._days
+
+    @property
+    def size(self) -> int:
+        return len(self)
+
+    def as_rows(self, most: int | None = None) -> RowAnswer:
+        """Return a row per text, with its counts and times, as in CSV (``arclink anchors``)."""
+        sections = {name: rows[:most] for name, rows in self._rows.sections.items()}
+        return replace(self._rows, sections=sections, types=_ANCHOR_TYPES)
+
+
+_ANCHOR_TYPES = {
+    **dict.fromkeys(("period", "host", "text", "kind", "first_uri"), "string"),
+    **dict.fromkeys(("links", "contents", "mementos", "hosts", "captures", "read"), "int64"),
+}
 
 
 class LinkGraph(Closing):
@@ -438,7 +526,9 @@ class LinkGraph(Closing):
             BadParameterError: A parameter is wrong.
         """
         query = AnchorsQuery.from_parameters(self._written({"uri": uri, "limit": 0, **parameters}))
-        return Anchors(answer_anchors(self.store, query, UNLIMITED))
+        links = query.links
+        days = self.store.days(links.span) if links.at is None else None
+        return Anchors(answer_anchors(self.store, query, UNLIMITED), days)
 
     def mementos(self, uri: str, from_: Time = "", to: Time = "") -> Iterator[Memento]:
         """Yield the captures of a page, oldest first; in a graph at a time, those not after it.
@@ -554,9 +644,9 @@ class LinkGraph(Closing):
                 (names[source], names[target], mementos, f"{first:014d}", f"{last:014d}")
                 for source, target, mementos, first, last in links_of(picture.links)
             ]
-        return _frame_of(
-            rows, ("source", "target", "mementos", "first", "last"), times=("first", "last")
-        )
+        columns = ("source", "target", "mementos", "first", "last")
+        types = {"source": "string", "target": "string", "mementos": "int64"}
+        return frame_of(table_of(columns, rows, types))
 
     def export(self, path: str | PathLike[str], format: str, **parameters: Any) -> "Exported":  # noqa: A002  # the option's name
         """Write the graph to a file with a manifest (``docs/reference/exports.md``).
@@ -718,21 +808,6 @@ def _text_of_time(time: Time) -> str:
     ('2010-02-12', '201002')
     """
     return time if isinstance(time, str) else time.isoformat()
-
-
-def _frame_of(
-    rows: Iterable[Sequence[object]], columns: Sequence[str], times: Sequence[str] = ()
-) -> "pd.DataFrame":
-    """Return a pandas frame of ``rows``; columns in ``times`` have 14 digits and become UTC.
-
-    Raises:
-        UsageError: pandas is not installed.
-    """
-    with analysis_extra():
-        import pandas as pd
-    frame = pd.DataFrame(list(rows), columns=list(columns))
-    moments = {name: pd.to_datetime(frame[name], format="%Y%m%d%H%M%S", utc=True) for name in times}
-    return frame.assign(**moments)
 
 
 def _written(value: object) -> str:

@@ -211,7 +211,9 @@ def _write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
     names = answer.shown or answer.columns
     rows = [
         [
-            UNKNOWN if is_unknown(column, row) else _shown(column, row.get(column), answer.decimals)
+            UNKNOWN
+            if is_unknown(column, row)
+            else shown_text(column, row.get(column), answer.decimals)
             for column in names
         ]
         for row in answer.labelled()
@@ -254,7 +256,8 @@ def is_unknown(column: str, row: Row) -> bool:
     return row.get(column) is None and row.get("read") == 0 and column not in TIME_COLUMNS
 
 
-def _shown(column: str, value: object, decimals: int) -> str:
+def shown_text(column: str, value: object, decimals: int) -> str:
+    """Return a value as people read it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
