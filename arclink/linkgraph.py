@@ -7,10 +7,13 @@ import these when they are called: networkx, pandas and pyarrow are in the extra
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime
+from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain, islice
+from keyword import iskeyword
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack, overload
 from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.cursors import decode_cursor
+from arclink.access.declarations import UnknownParameterError
 from arclink.access.formats import Profile
 from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.formats.rdf_lines import write_ntriples
@@ -389,6 +393,30 @@ _ANCHOR_TYPES = {
 }
 
 
+@contextmanager
+def _in_words_of_python() -> Iterator[None]:
+    """Name parameters in errors as keywords of Python: ``from_``, ``min_count``, ``match_type``.
+
+    Raises:
+        BadParameterError: Such an error was raised.
+    """
+    try:
+        yield
+    except UnknownParameterError as error:
+        names = [_keyword(name) for name in error.names if name not in _NO_KEYWORDS]
+        meant = get_close_matches(_keyword(error.name), names, 1, 0.65)
+        error.args = (
+            f"{_keyword(error.name)}: there is no such keyword"
+            f"{f'; did you mean {meant[0]}?' if meant else '.'} Keywords: {', '.join(names)}",
+        )
+        raise
+    except BadParameterError as error:
+        text, name = str(error), error.name
+        if text.startswith((f"{name}:", f"{name} ")):  # else another method has done it
+            error.args = (_keyword(name) + text.removeprefix(name),)
+        raise
+
+
 class LinkGraph(Closing):
     """A temporal link graph, at all times or at one time.
 
@@ -424,6 +452,7 @@ class LinkGraph(Closing):
     def __repr__(self) -> str:
         return f"<LinkGraph at {self._at}>" if self._at else "<LinkGraph>"
 
+    @_in_words_of_python()
     def at(self, time: Time) -> Self:
         """Return the graph at the end of ``time``: the links of the mementos in force.
 
@@ -471,6 +500,7 @@ class LinkGraph(Closing):
         with SqlDatabase(self._where, self.store) as database:
             return database.answer(query)
 
+    @_in_words_of_python()
     def ask(self, question: str, *uris: str, **parameters: Unpack[OfQuestion]) -> "AskAnswer":
         """Return the answer to a question about pages, sites or the whole archive.
 
@@ -499,6 +529,7 @@ class LinkGraph(Closing):
         with ShownRelations(self._where, self.store) as database:
             return ask(database, query)
 
+    @_in_words_of_python()
     def outlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
         """Return the links of a page, with the mementos that show them.
 
@@ -511,10 +542,12 @@ class LinkGraph(Closing):
         """
         return self._links(uri, Direction.OUT, parameters)
 
+    @_in_words_of_python()
     def inlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
         """Return the links to a page, which may never have been captured itself; see `outlinks`."""
         return self._links(uri, Direction.IN, parameters)
 
+    @_in_words_of_python()
     def anchors(self, uri: str, **parameters: Unpack[OfRows]) -> Anchors:
         """Return the texts of the links to a page, counted over all its inlinks.
 
@@ -530,6 +563,7 @@ class LinkGraph(Closing):
         days = self.store.days(links.span) if links.at is None else None
         return Anchors(answer_anchors(self.store, query, UNLIMITED), days)
 
+    @_in_words_of_python()
     def mementos(self, uri: str, from_: Time = "", to: Time = "") -> Iterator[Memento]:
         """Yield the captures of a page, oldest first; in a graph at a time, those not after it.
 
@@ -541,6 +575,7 @@ class LinkGraph(Closing):
         span = requested_span(_text_of_time(from_), _text_of_time(to) or self._at)
         return self._mementos(uri, span)
 
+    @_in_words_of_python()
     def get(self, uri: str, at: Time | None = None) -> CapturedPage:
         """Return a capture of a page as archived: status, headers and body.
 
@@ -557,6 +592,7 @@ class LinkGraph(Closing):
         """
         return self._reader.read(find_capture(self.store, uri, _text_of_time(at or self._at)))
 
+    @_in_words_of_python()
     def stream(self, **parameters: Unpack[OfStream]) -> "CaptureStream":
         """Return every capture of the graph with its bytes, each once; read one before the next.
 
@@ -590,6 +626,7 @@ class LinkGraph(Closing):
         )
         return CaptureStream(self.store, self._reader, query, tables=tables)
 
+    @_in_words_of_python()
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.
 
@@ -627,6 +664,7 @@ class LinkGraph(Closing):
                 )
         return graph
 
+    @_in_words_of_python()
     def to_pandas(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "pd.DataFrame":
         """Return a row per link between nodes: source, target, mementos, first, last (UTC).
 
@@ -648,6 +686,7 @@ class LinkGraph(Closing):
         types = {"source": "string", "target": "string", "mementos": "int64"}
         return frame_of(table_of(columns, rows, types))
 
+    @_in_words_of_python()
     def export(self, path: str | PathLike[str], format: str, **parameters: Any) -> "Exported":  # noqa: A002  # the option's name
         """Write the graph to a file with a manifest (``docs/reference/exports.md``).
 
@@ -674,6 +713,7 @@ class LinkGraph(Closing):
             self._where,
         )
 
+    @_in_words_of_python()
     def export_captures(
         self,
         path: str | PathLike[str],
@@ -704,6 +744,7 @@ class LinkGraph(Closing):
         source = Source(self.store, ArchivePaths(self._archives))
         return take_away(source, TakeAwayQuery.from_parameters(given), Path(path))
 
+    @_in_words_of_python()
     def to_rdf(self, uri: str = "", **parameters: Unpack[OfLinks]) -> "rdflib.Graph":
         """Return links as an rdflib graph, held in memory; each link is a named node.
 
@@ -792,6 +833,20 @@ class LinkGraph(Closing):
 
 _NAMES = {"match_type": MATCH_TYPE.name}
 """Names of parameters that do not follow from the keywords."""
+
+_NO_KEYWORDS = frozenset({"uri", "url", "at", "kind", "direction", "cursor", "format", "as"})
+"""Names of parameters that are arguments of their own in Python, have another name, or none."""
+
+
+def _keyword(name: str) -> str:
+    """Return the keyword of a parameter.
+
+    >>> _keyword("from"), _keyword("min-count"), _keyword("matchType")
+    ('from_', 'min_count', 'match_type')
+    """
+    keywords = {written: keyword for keyword, written in _NAMES.items()}
+    written = keywords.get(name, name.replace("-", "_"))
+    return f"{written}_" if iskeyword(written) else written
 
 
 def _pairs(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
