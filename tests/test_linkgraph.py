@@ -239,6 +239,7 @@ WRONG: list[tuple[str, Callable[[Any], object], str]] = [
         "xyz: there is no such keyword. Keywords",
     ),
     ("a time", lambda graph: graph.inlinks(PAGE, from_="soon"), "^from_: 'soon' is not allowed"),
+    ("in RDF", lambda graph: graph.to_rdf(PAGE, from_="soon"), "^from_: 'soon' is not"),
     ("a time", lambda graph: graph.mementos(PAGE, from_="soon"), "^from_: 'soon' is not"),
     ("a match", lambda graph: graph.inlinks(PAGE, match_type="x"), "^match_type: 'x' is not"),
     ("a count", lambda graph: graph.to_networkx(min_count="x"), "^min_count: 'x' is not"),
