@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Literal
 
-from arclink.access.formats.rows import RowAnswer
+from arclink.charts.results import RowResult
 
 Time = str | date | datetime
 
@@ -23,7 +23,7 @@ class Methods:
         filter: str | Sequence[str] | None = None,
         by: Literal['day', 'month', 'year', 'host', 'day,host', 'month,host', 'year,host', 'host,day', 'host,month', 'host,year'] | None = None,
         limit: int = 0,
-    ) -> RowAnswer:
+    ) -> RowResult:
         """The words of the links to a URI, with counts.
 
         Args:
@@ -52,8 +52,8 @@ class Methods:
             by: One row per text and kind for each day, month or year, for each host of the
                 linking pages, or both. Expected: day, month, year or host, or one of the first
                 and host: month,host. By default: all together.
-            limit: Maximum number of rows per list; 0 for all rows that were counted. Expected:
-                a number of rows, or 0 for all that were counted.
+            limit: Largest number of rows in each list of the answer, such as the links of one
+                direction; 0 for all. Expected: a number from 1 to 999999, or 0 for all.
 
         Raises:
             BadParameterError: A value is not allowed.
@@ -71,7 +71,7 @@ class Methods:
         redirects: Literal['yes', 'no', 'only'] = 'yes',
         filter: str | Sequence[str] | None = None,
         limit: int = 0,
-    ) -> RowAnswer:
+    ) -> RowResult:
         """Links that were added, removed and kept.
 
         Args:
@@ -93,8 +93,8 @@ class Methods:
                 with ~, a regular expression (RE2) matches from its beginning; ! negates.
                 Expected: [!][=~]field:value, with a field of uri, surt, host, kind, text, rel
                 and a value of at most 1,000 characters.
-            limit: Maximum number of rows per list; 0 for all rows that were counted. Expected:
-                a number of rows, or 0 for all that were counted.
+            limit: Largest number of rows in each list of the answer, such as the links of one
+                direction; 0 for all. Expected: a number from 1 to 999999, or 0 for all.
 
         Raises:
             BadParameterError: A value is not allowed.
@@ -105,7 +105,7 @@ class Methods:
         self,
         *,
         by: Literal['year', 'month', 'status', 'mime', 'host', 'domain', 'lang', 'type', 'method', 'file'] | None = None,
-    ) -> RowAnswer:
+    ) -> RowResult:
         """The number of captures and URIs of a subset, and of captures by a property.
 
         Args:
@@ -130,7 +130,7 @@ class Methods:
         redirects: Literal['yes', 'no', 'only'] = 'yes',
         most_pages: int = 20000,
         most_hops: int = 20,
-    ) -> RowAnswer:
+    ) -> RowResult:
         """A path of links between two URIs that follows time.
 
         Args:
@@ -179,7 +179,7 @@ class Methods:
         self_links: bool = False,
         tolerance: float = 1e-12,
         iterations: int = 1000,
-    ) -> RowAnswer:
+    ) -> RowResult:
         """Temporal PageRank: the nodes with the highest rank, by window of time.
 
         Args:
@@ -223,7 +223,7 @@ class Methods:
         kinds: str | Sequence[str] = 'navigation',
         redirects: Literal['yes', 'no', 'only'] = 'yes',
         in_force: bool = False,
-    ) -> RowAnswer:
+    ) -> RowResult:
         """Sizes, degrees and components of the graph, in total and by window.
 
         Args:

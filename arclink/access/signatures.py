@@ -7,15 +7,12 @@ from inspect import Parameter as Argument
 from inspect import Signature
 from keyword import iskeyword
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arclink.access.capabilities import Capability, capability
 from arclink.access.declarations import AnyParameter
 from arclink.access.parameters import ROW_LIMIT
 from arclink.access.queries import CURSOR
-
-if TYPE_CHECKING:
-    from arclink.access.formats.rows import RowAnswer
 
 
 class _Annotation(str):
@@ -32,10 +29,14 @@ _ERRORS = """Raises:
     StoreError: The store cannot be read."""
 
 
-def keyword(parameter: AnyParameter) -> str:
-    """Return the name of a parameter in Python: ``from_``, ``min_count``, ``match_type``."""
-    name = re.sub("([A-Z])", r"_\1", parameter.name).lower().replace("-", "_")
-    return f"{name}_" if iskeyword(name) else name
+def keyword(name: str) -> str:
+    """Return the keyword of a parameter.
+
+    >>> keyword("from"), keyword("min-count"), keyword("matchType")
+    ('from_', 'min_count', 'match_type')
+    """
+    written = re.sub("([A-Z])", r"_\1", name).lower().replace("-", "_")
+    return f"{written}_" if iskeyword(written) else written
 
 
 def _type_of(parameter: AnyParameter) -> str:
@@ -60,13 +61,13 @@ def signature_of(one: Capability[Any]) -> Signature:
         of_none = " | None" if default is None else ""
         arguments.append(
             Argument(
-                keyword(parameter),
+                keyword(parameter.name),
                 Argument.POSITIONAL_OR_KEYWORD if parameter.is_required else Argument.KEYWORD_ONLY,
                 default=default,
                 annotation=_Annotation(_type_of(parameter) + of_none),
             )
         )
-    return Signature(arguments, return_annotation=_Annotation("RowAnswer"))
+    return Signature(arguments, return_annotation=_Annotation("RowResult"))
 
 
 def _default_of(parameter: AnyParameter) -> object:
@@ -82,7 +83,7 @@ def help_of(one: Capability[Any]) -> str:
     """Return the docstring of the method of a capability."""
     arguments = [
         fill(
-            f"{keyword(parameter)}: {parameter.about}"
+            f"{keyword(parameter.name)}: {parameter.about}"
             + (f" Expected: {parameter.form.allowed}." if parameter.form.allowed else "")
             + (f" By default: {parameter.otherwise}." if parameter.otherwise else ""),
             _WIDTH,
@@ -98,17 +99,16 @@ def help_of(one: Capability[Any]) -> str:
 
 
 @cache
-def method_of(name: str) -> Callable[..., "RowAnswer"]:
+def method_of(name: str) -> Callable[..., Any]:
     """Return the method of a capability."""
     one = capability(name)
     signature = signature_of(one)
 
-    def method(self: Any, /, *values: object, **keywords: object) -> "RowAnswer":
+    def method(self: Any, /, *values: object, **keywords: object) -> Any:
         given = signature.bind(self, *values, **keywords).arguments
         del given["self"]
         defaults = {"limit": 0} if ROW_LIMIT in one.query.DECLARED else {}
-        query = one.query.from_parameters(self._written({**defaults, **given}))
-        return one.rows(self._to_answer(query))
+        return self._answer(one, {**defaults, **given})
 
     method.__name__, method.__qualname__ = name, f"LinkGraph.{name}"
     method.__doc__ = help_of(one)

@@ -321,7 +321,7 @@ def variables_table() -> str:
 
 def keywords_table(of: type, declared: Sequence[AnyParameter]) -> str:
     """Return the keywords of a `TypedDict` of `arclink.linkgraph`, as its docstring lists them."""
-    by_name = {keyword(parameter): parameter for parameter in declared}
+    by_name = {keyword(parameter.name): parameter for parameter in declared}
     rows = [
         (
             f"`{name}`",
@@ -446,7 +446,7 @@ def stub() -> str:
         "from datetime import date, datetime",
         "from typing import Literal",
         "",
-        "from arclink.access.formats.rows import RowAnswer",
+        "from arclink.charts.results import RowResult",
         "",
         "Time = str | date | datetime",
         "",

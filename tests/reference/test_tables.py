@@ -70,7 +70,7 @@ for resource in RESOURCES:
         described = describe("")["paths"][resource.path]["get"]["parameters"]
         print(resource.path, "probe-tone" in [one["name"] for one in described])
 print("table", "`probe-tone`" in tables.parameters_table())
-print("keyword", "probe_tone" in map(tables.keyword, tables.LINK_PARAMETERS))
+print("keyword", "probe_tone" in (tables.keyword(one.name) for one in tables.LINK_PARAMETERS))
 """
 
 

@@ -75,13 +75,11 @@ def said(store: Path, name: str, asked: Mapping[str, str], form: str) -> bytes:
 
 @pytest.mark.parametrize(("name", "asked"), CASES)
 def test_all_doors_give_one_answer(store: Path, name: str, asked: Mapping[str, str]) -> None:
-    one = capability(name)
     of_command = json.loads(said(store, name, asked, "json"))
     with create_app(str(store)).test_client() as client:
         of_service = client.get(f"/{name}", query_string={**asked, "format": "json"}).get_json()
-    names = {parameter.name: parameter for parameter in one.query.DECLARED}
     keywords: dict[str, Any] = {
-        keyword(names[given]): json.loads(value) if value in ("true", "2", "3") else value
+        keyword(given): json.loads(value) if value in ("true", "2", "3") else value
         for given, value in asked.items()
         if given != "from"
     } | ({"from_": asked["from"]} if "from" in asked else {})
@@ -91,7 +89,10 @@ def test_all_doors_give_one_answer(store: Path, name: str, asked: Mapping[str, s
             assert of_method == [(row["text"], row["links"]) for row in of_command["anchors"]]
         else:
             answer = getattr(graph, name)(**keywords)
-            of_method = json.loads(b"".join(ROW_FORMATS["json"].write(answer)))
+            of_method = json.loads(b"".join(ROW_FORMATS["json"].write(answer.as_rows())))
+            assert [*answer] == [*answer.as_rows().labelled()]
+            assert len(answer.to_pandas()) == len(answer) == answer.to_arrow().num_rows
+            assert "<script" not in answer._repr_html_()
             assert of_method == of_command
     assert of_service == of_command
 
@@ -123,7 +124,7 @@ def test_methods_say_what_they_take(name: str) -> None:
     if name == "anchors":
         return
     arguments = {*inspect.signature(method).parameters} - {"self"}
-    declared = {keyword(one) for one in capability(name).query.DECLARED} - {"cursor"}
+    declared = {keyword(one.name) for one in capability(name).query.DECLARED} - {"cursor"}
     assert arguments == declared
     assert all(f"    {argument}: " in (method.__doc__ or "") for argument in arguments)
 
