@@ -20,18 +20,18 @@ from arclink.store.protocols import Answers, Removed, Takedown
 from arclink.uris.hosts import host_of, is_public_suffix
 from arclink.uris.surts import OF_PAGE
 
-EXAMPLES = ("arclink forget 'org,example)/private' --store links.db --reason 'request 17'",)
+EXAMPLES = ("arclink forget 'http://example.org/private*' --store links.db --reason 'request 17'",)
 
 _LISTED = 10
 """Number of takedowns up to which one that removed nothing has its own sentence."""
 
 PREFIXES = Parameter(
     "prefixes",
-    "Beginnings of SURTs.",
+    "Parts of the web.",
     TEXT,
     is_list=True,
     is_positional=True,
-    metavar="[SURT-PREFIX]...",
+    metavar="[PART]...",
     keeps_empty=True,
 )
 TARGETS = switch("targets", "Also forget the links of other pages to these captures.")
@@ -80,11 +80,12 @@ _IMPORT_FILE = Parameter(
 def command(given: Given) -> None:
     """Remove captures from a store after a takedown request, and all data that only they show.
 
-    SURT-PREFIX is the beginning of the captures' SURTs: 'org,example)/' is a site, 'org,example)/a'
-    all pages of it that begin with /a, and 'org,example' the site with all its ports and
-    subdomains. Records about these pages, such as their text and pictures (urn:text:URI), are
-    removed with them, and so are the store's tables that tasks wrote to an address. Later builds
-    leave out these captures, even if they read the same files again or use --rebuild.
+    PART is '*.example.org' (a site with all its ports and subdomains), 'http://example.org/a*' (all
+    pages that begin like it), or the beginning of the captures' SURTs, which means the same:
+    'org,example' and 'org,example)/a'. Records about these pages, such as their text and pictures
+    (urn:text:URI), are removed with them, and so are the store's tables that tasks wrote to an
+    address. Later builds leave out these captures, even if they read the same files again or use
+    --rebuild.
     """
     from arclink.files.atomic import write_whole
     from arclink.relations.forgetting import forgetting, forgetting_at_addresses
@@ -108,8 +109,8 @@ def command(given: Given) -> None:
     import_path, export_path = _IMPORT_FILE.optional(given), _INTO.optional(given)
     if not (prefixes or import_path or lists or export_path or cleans):
         raise UsageError(
-            "name a SURT prefix such as 'org,example)/', or give --list, --into, --import "
-            "or --clean"
+            "name a part such as '*.example.org' or 'org,example)/', or give --list, --into, "
+            "--import or --clean"
         )
     named = _takedowns(given)
     takedowns = [*named, *(import_takedowns(Path(import_path)) if import_path else ())]
@@ -259,20 +260,23 @@ def _check_matches(store: Answers, subjects: list[Forgotten]) -> None:
 
 
 def surt_prefix(text: str, is_captured: Callable[[Surt], bool] = lambda prefix: True) -> Surt:
-    """Return the text if it is a SURT prefix.
+    """Return the beginning of the SURTs of a part of the web.
 
     Args:
-        text: As a user wrote it.
+        text: As a user wrote it: an address with an asterisk (`prefixes_meant`), or the beginning
+            of SURTs itself.
         is_captured: Returns whether there are captures below a prefix. The message of an error
             names no other prefixes.
 
     Raises:
-        UsageError: It is empty, or a URL; the message names the prefixes that were probably meant.
+        UsageError: It is empty, or a URL without an asterisk; the message names the prefixes that
+            were probably meant.
         OperatorError: It is a URL, and none of these prefixes has captures.
 
-    >>> surt_prefix("org,example)/")
-    'org,example)/'
+    >>> surt_prefix("org,example)/"), surt_prefix("*.example.org")
+    ('org,example)/', 'org,example')
     """
+    from arclink.access.queries import prefixes_meant
     from arclink.uris.methods import without_method
     from arclink.uris.surts import surt_of_query
 
@@ -281,6 +285,9 @@ def surt_prefix(text: str, is_captured: Callable[[Surt], bool] = lambda prefix: 
             "an empty SURT prefix matches everything. Write one such as 'org,example)/', or "
             "remove the store"
         )
+    if meant := prefixes_meant(text):
+        # Several end within a host name, as a prefix of whole labels does.
+        return meant[0] if len(meant) == 1 else Surt(meant[0][:-1])
     surt_itself = without_method(Surt(text))  # the key of captures that answer POST has a blank
     if surt_itself.split() != [surt_itself] or not text.isprintable():
         raise UsageError(f"{text!r}: a SURT has no spaces and no control characters")

@@ -159,10 +159,11 @@ EMBARGO = Parameter(
 )
 _EMBARGO_PREFIXES = Parameter(
     "embargo-prefix",
-    "Hide captures below this SURT.",
+    "Hide captures of this part of the web: *.example.org, http://example.org/news*, or a "
+    "beginning of SURTs.",
     TEXT,
     is_list=True,
-    metavar="SURT",
+    metavar="PART",
     keeps_empty=True,
 )
 PUBLIC = Parameter(

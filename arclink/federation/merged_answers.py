@@ -87,7 +87,10 @@ class MergedQuery(DeclaredQuery):
                 "cannot be 0: links are merged a page at a time; ask for a number, and go on with "
                 f"{CURSOR.name}",
             )
-        for parameter in (EVIDENCE, VALIDITY, FILTER, FOLLOW, MATCH_TYPE):
+        if query.is_range:  # an asterisk in the URI says so, too
+            why = "must be exact for merged links: query each archive for many pages"
+            raise ConflictError(MATCH_TYPE.name, query.match_type.value, why)
+        for parameter in (EVIDENCE, VALIDITY, FILTER, FOLLOW):
             if (asked := given.text(parameter)) not in ("", parameter.default):
                 raise ConflictError(
                     parameter.name,

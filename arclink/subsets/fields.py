@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
 
-from arclink.access.queries import KINDS, URI
+from arclink.access.queries import KINDS, URI, MatchType, as_written
 from arclink.errors import DataError
 from arclink.languages import normal_languages
 from arclink.model import NO_LANGUAGE, Forgotten, Memento, Surt, Timestamp
@@ -61,12 +61,15 @@ class Field:
         expected: The allowed values, as a phrase.
         normal: Returns a value in its normal form; raises ValueError if it is not allowed.
         qualifiers: What may follow it, by name.
+        now: Returns the text to write instead of a value; None unless the field is an earlier word,
+            which is read for one more version and shown nowhere.
     """
 
     about: str
     expected: str
     normal: Callable[[str], str]
     qualifiers: Mapping[str, Qualifier] = field(default_factory=dict)
+    now: Callable[[str], str] | None = None
 
 
 def _uri(text: str) -> str:
@@ -229,6 +232,7 @@ FIELDS: Mapping[str, Field] = {
         "Captures whose SURT starts with this text; inside a host name, whole labels only.",
         'a SURT prefix such as gov,nasa or "gov,nasa)/news"',
         _prefix,
+        now=lambda value: f"uri:{_address_of(value) or '*.HOST or uri:http://HOST/PATH*'}",
     ),
     "from": Field("Captures from this time on; its beginning counts.", _TIME, _first),
     "to": Field("Captures up to this time; its end counts.", _TIME, _last),
@@ -344,9 +348,11 @@ def _uri_ranges(text: str) -> SurtRanges | None:
     """
     if not text.strip("*"):
         return EVERYWHERE
-    of_domain = re.fullmatch(r"(?:https?://)?\*\.([^/*?#]+)(?:/\*?)?", text)
-    if of_domain is not None:
-        return SurtRanges.of(stems_of_domain(_surt(f"http://{of_domain[1]}/")))
+    host, match_type = as_written(text)
+    # In a selection, an asterisk directly after the host stands for any text.
+    is_whole = "*" not in host and text.endswith((host, "/", "/*"))
+    if match_type is MatchType.DOMAIN and is_whole:
+        return SurtRanges.of(stems_of_domain(_surt(host)))
     if "*" not in text:
         surt = _surt(text)
         return SurtRanges.of([surt + END, keys_of_answers(surt), f"{surt}{OF_PAGE}"])
@@ -358,6 +364,22 @@ def _uri_ranges(text: str) -> SurtRanges | None:
         stems = [surt + END, keys_of_answers(surt), f"{surt}/", f"{surt}?", f"{surt}{OF_PAGE}"]
         return SurtRanges.of(stems)
     return SurtRanges.of([surt])
+
+
+def _address_of(prefix: str) -> str:
+    """Return the address that selects what a beginning of SURTs does; empty if none does.
+
+    >>> _address_of("gov,nasa"), _address_of("gov,nasa:81)/news"), _address_of("gov,nasa,")
+    ('*.nasa.gov', 'http://nasa.gov:81/news*', '')
+    """
+    stem, bracket, path = prefix.partition(")")
+    host, port = host_of(Surt(f"{stem})/")), "".join(stem.partition(":")[1:])
+    address = f"http://{host}{port}{path}*" if bracket else f"*.{host}"
+    try:
+        is_same = _uri_ranges(address) == _ranges_of_condition("prefix", prefix)
+    except ValueError:
+        return ""
+    return address if host and is_same else ""
 
 
 def _ranges_of_condition(name: str, value: str) -> SurtRanges | None:

@@ -68,7 +68,7 @@ def breaches(store: Path) -> list[Violation]:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param([], "name a SURT prefix", id="nothing"),
+        pytest.param([], "name a part", id="nothing"),
         pytest.param([""], "an empty SURT prefix", id="empty"),
         pytest.param(["org, example)/"], "no spaces", id="blank"),
         pytest.param(

@@ -276,6 +276,7 @@ def fields_table() -> str:
             ),
         )
         for name, field in FIELDS.items()
+        if field.now is None
     ]
     return table(("field", "selects", "values"), rows)
 
