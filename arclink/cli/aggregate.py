@@ -1,6 +1,7 @@
 """``arclink aggregate URI``: the links of a URI in several archives, merged."""
 
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -15,7 +16,7 @@ from arclink.federation.merge import merge
 from arclink.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, answer_of
 from arclink.federation.requests import Asking, QueryLimits
 
-_INCOMPLETE = 3
+INCOMPLETE = 3
 """Exit code if there is an answer, but an instance failed or gave only a part."""
 
 
@@ -44,16 +45,16 @@ def command(given: Given) -> None:
     asking = Asking(parse_instances(INSTANCE.many(given)), limits)
     found = asking.ask(asked.query)
     reports = [report for _, report in found]
-    _complain(reports, is_table=form is FORMATS["table"])
+    complain(reports, is_table=form is FORMATS["table"])
     if not any(report.has_answered for report in reports):
         raise InstanceError("no instance answered")
     answer = answer_of(merge(findings for findings, _ in found), asked, reports)
     write_answer(form.write(answer))
     if any(report.outcome is not Outcome.ANSWERED for report in reports):
-        sys.exit(_INCOMPLETE)
+        sys.exit(INCOMPLETE)
 
 
-def _complain(reports: list[ArchiveReport], *, is_table: bool) -> None:
+def complain(reports: Sequence[ArchiveReport], *, is_table: bool) -> None:
     """Report failed instances on standard error, unless a table of the answers reports them."""
     if is_table and any(report.has_answered for report in reports):
         return
