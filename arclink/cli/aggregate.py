@@ -1,30 +1,20 @@
 """``arclink aggregate URI``: the links of a URI in several archives, merged."""
 
 import sys
-from collections.abc import Sequence
 
 import click
 
-from arclink.access.archives import ArchiveReport, Outcome
-from arclink.access.declarations import Given, field_parameter, number
+from arclink.access.archives import Outcome
+from arclink.access.declarations import Given
 from arclink.access.formats import FORM, FORMAT, FORMATS, chosen_format
-from arclink.access.formats.table import archive_lines
+from arclink.cli.instance_options import INCOMPLETE, TIMEOUT, WHOLE, complain
 from arclink.cli.options import INSTANCE, takes, write_answer
 from arclink.errors import InstanceError
 from arclink.federation.instances import parse_instances
+from arclink.federation.limits import QueryLimits
 from arclink.federation.merge import merge
 from arclink.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, answer_of
-from arclink.federation.requests import Asking, QueryLimits
-
-INCOMPLETE = 3
-"""Exit code if there is an answer, but an instance failed or gave only a part."""
-
-
-_SECONDS = number(least=0.1, most=3600)
-TIMEOUT = field_parameter(
-    QueryLimits, "instance_seconds", _SECONDS, name="timeout", metavar="SECONDS"
-)
-WHOLE = field_parameter(QueryLimits, "whole_seconds", _SECONDS, name="whole", metavar="SECONDS")
+from arclink.federation.requests import Asking
 
 EXAMPLES = ("arclink aggregate example.org --instance olympics=http://127.0.0.1:8080/olympics",)
 
@@ -52,12 +42,3 @@ def command(given: Given) -> None:
     write_answer(form.write(answer))
     if any(report.outcome is not Outcome.ANSWERED for report in reports):
         sys.exit(INCOMPLETE)
-
-
-def complain(reports: Sequence[ArchiveReport], *, is_table: bool) -> None:
-    """Report failed instances on standard error, unless a table of the answers reports them."""
-    if is_table and any(report.has_answered for report in reports):
-        return
-    for report, line in zip(reports, archive_lines(reports), strict=True):
-        if report.outcome is not Outcome.ANSWERED:
-            click.echo(f"arclink: {line}", err=True)

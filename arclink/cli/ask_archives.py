@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,7 +12,7 @@ from arclink.access.declarations import Given
 from arclink.access.formats.rows import RowAnswer, RowFormat
 from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
 from arclink.access.texts import counted
-from arclink.cli.aggregate import INCOMPLETE, TIMEOUT, WHOLE, complain
+from arclink.cli.instance_options import INCOMPLETE, TIMEOUT, WHOLE, complain
 from arclink.cli.options import (
     INSTANCE,
     STORE,
@@ -20,18 +21,13 @@ from arclink.cli.options import (
     write_answer,
 )
 from arclink.errors import InstanceError, UsageError
-from arclink.federation.instances import parse_instances
-from arclink.federation.requests import Asking, QueryLimits
-from arclink.questions.merged import (
-    AskedRows,
-    MergedQuestion,
-    as_asked,
-    ask_instances,
-    merge_rows,
-    merged_as_rows,
-)
+from arclink.federation.limits import QueryLimits
 from arclink.questions.queries import LIMIT
 from arclink.questions.rows import ASK_FORMAT, ask_as_rows, check_format
+
+if TYPE_CHECKING:
+    from arclink.federation.requests import Asking
+    from arclink.questions.merged import AskedRows, MergedQuestion
 
 __all__ = ["INSTANCES", "STORE_OF_MANY", "TIMEOUT", "WHOLE", "ask_archives"]
 
@@ -56,6 +52,10 @@ def ask_archives(given: Given, name: str) -> None:
         InstanceError: No archive answered.
         StoreError: The store cannot be read.
     """
+    from arclink.federation.instances import parse_instances
+    from arclink.federation.requests import Asking
+    from arclink.questions.merged import MergedQuestion, ask_instances, merge_rows, merged_as_rows
+
     form = ASK_FORMAT.required(given)
     question = MergedQuestion.of(given, name)
     check_format(question.query, form)
@@ -101,7 +101,7 @@ def with_notes(form: RowFormat, rows: RowAnswer, unknown: str, left_out: int) ->
         )
 
 
-def _of_store(given: Given, question: MergedQuestion, asking: Asking) -> Iterator[AskedRows]:
+def _of_store(given: Given, question: "MergedQuestion", asking: "Asking") -> "Iterator[AskedRows]":
     """Yield the answer of the store, if there is one."""
     if not given.has(STORE_OF_MANY):
         return
@@ -109,6 +109,7 @@ def _of_store(given: Given, question: MergedQuestion, asking: Asking) -> Iterato
         raise UsageError(f"--instance {_HERE}=…: the store has this name; use another one")
     with open_requested_graph(given) as graph, requested_tables(given, graph) as database:
         from arclink.questions.asking import ask
+        from arclink.questions.merged import as_asked
 
         rows = ask_as_rows(ask(database, question.query))
     yield as_asked(_HERE, {**rows.about, **rows.sections}, question)

@@ -15,7 +15,7 @@ from jsonschema_rs import validator_for
 from arclink.cli.main import group
 from arclink.errors import InstanceError, UsageError
 from arclink.federation.instances import Instance
-from arclink.federation.requests import QueryLimits
+from arclink.federation.limits import QueryLimits
 from arclink.questions.table import QUESTIONS
 from arclink.service.schemas import SCHEMAS
 from arclink.service.settings import Settings

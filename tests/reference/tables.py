@@ -34,7 +34,7 @@ from arclink.cli.main import SECTIONS, group
 from arclink.cli.options import DeclaredOption
 from arclink.export.queries import EXPORT_PARAMETERS
 from arclink.extract.settings import ExtractSettings
-from arclink.federation.requests import QueryLimits
+from arclink.federation.limits import QueryLimits
 from arclink.filter.rules import Rules
 from arclink.mapreduce.job_settings import NEEDED
 from arclink.pipeline.jobs import JOBS
