@@ -20,6 +20,7 @@ from arclink.access.texts import printable
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER
 from arclink.errors import InstanceError
+from arclink.known import KnownLinks
 from arclink.model import Timestamp
 from arclink.questions.queries import AskQuery
 from arclink.questions.rows import about_query
@@ -155,6 +156,9 @@ def accepted_answer(document: object, query: AskQuery) -> tuple[ArchiveRows, Cou
         of_all = f" of {total:,}" if _is_count(total) else ""
         lacks = f"it has more rows than the {len(members):,}{of_all} that were read"
     unknown = others.get("unknown")
+    if not (rows or isinstance(unknown, str)):  # an older ArcLink may not say it
+        read = links_known if query.question.is_of_links else captures
+        unknown = KnownLinks(captures, read).why_unknown("from then")
     return (
         ArchiveRows(
             rows,

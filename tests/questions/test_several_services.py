@@ -10,15 +10,32 @@ from typing import Any
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jsonschema_rs import validator_for
 
+from arclink.access.archives import ArchiveReport, Outcome
+from arclink.access.declarations import Given
+from arclink.access.formats.rows import ROW_FORMATS
 from arclink.cli.main import group
-from arclink.errors import InstanceError, UsageError
+from arclink.errors import InstanceError, Limit, LimitError, StoreError, UsageError
 from arclink.federation.instances import Instance
 from arclink.federation.limits import QueryLimits
+from arclink.federation.requests import Asking
+from arclink.questions.archive_answers import accepted_answer
+from arclink.questions.merged import (
+    MergedQuestion,
+    as_asked,
+    ask_instances,
+    merge_rows,
+    merged_as_rows,
+)
+from arclink.questions.rows import ASK_FORMATS
 from arclink.questions.table import QUESTIONS
 from arclink.service.schemas import SCHEMAS
 from arclink.service.settings import Settings
+from arclink.service.tables import NotReadyError, ServiceTables
+from tests.access.sqlite_pages import load_pages
 from tests.federation.servers import drips, handling, playing, response, sends
 from tests.questions.archive import PAGES
 from tests.service.conftest import client_of, served
@@ -162,8 +179,6 @@ def test_limit_counts_names_and_min_hosts_those_of_one_archive(urls: Mapping[str
 
 
 def test_a_store_is_one_of_the_archives(urls: Mapping[str, str], tmp_path: Any) -> None:
-    from tests.access.sqlite_pages import load_pages
-
     store = tmp_path / "links.db"
     load_pages(store, tmp_path / "graph", [HALVES["egypt"]])
     of_store = answer_of("hosts", SITE, "--store", str(store), iraq=urls["iraq"])
@@ -251,13 +266,39 @@ def test_no_archive_is_an_error() -> None:
         settings = Settings(instances=(Instance("lost", url),))
 
         def away() -> MemoryStore:
-            from arclink.errors import StoreError
-
             raise StoreError("away")
 
         found = client_of(away, settings).get(f"/aggregate/ask/linkers?uri={SITE}")
     assert found.status_code == 502
     assert [one["name"] for one in found.get_json()["archives"]] == ["here", "lost"]
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (NotReadyError("the tables are being made"), "the tables are being made"),
+        (LimitError(Limit.TIME, "too long"), "takes longer than this service allows"),
+        (StoreError("disk /dev/sda3 is away"), "its store cannot be read at the moment"),
+    ],
+)
+def test_others_answer_if_the_own_store_cannot(
+    error: Exception, why: str, urls: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(ServiceTables, "answer", fail)
+    body = json.dumps(good()).encode()
+    with playing(sends(response(body))) as far:
+        settings = Settings(instances=(Instance("far", far),))
+        client = client_of(store_of(PAGES), settings)
+        found = client.get(f"/aggregate/ask/linkers?uri={SITE}&format=json")
+    assert found.status_code == 200
+    here, there = found.get_json()["archives"]
+    assert (here["outcome"], there["outcome"]) == ("failed", "answered")
+    assert why in here["detail"]
+    assert [one["archives"] for one in found.get_json()["rows"]] == [["far"]]
+    assert found.headers["Cache-Control"] == "no-store"
 
 
 DEEP = b'{"question": "linkers", "captures": {}, "rows": ' + b"[" * 100_000
@@ -396,11 +437,79 @@ def test_an_archive_whose_rows_lack_a_column_is_partial() -> None:
     assert (answer["rows"][0]["links"], answer["rows"][0]["mementos"]) == (3, None)
 
 
-def test_an_answer_has_limits_of_bytes_and_rows() -> None:
-    from arclink.access.declarations import Given
-    from arclink.federation.requests import Asking
-    from arclink.questions.merged import MergedQuestion, ask_instances
+@pytest.mark.parametrize(
+    ("captures", "links_known", "unknown"),
+    [(0, 0, "there are no captures"), (5, 0, "none of the 5 captures"), (5, 1, None)],
+)
+def test_no_row_is_unknown_without_known_links_also_if_the_archive_does_not_say_so(
+    captures: int, links_known: int, unknown: str | None
+) -> None:
+    times = {"first": "20090101000000", "last": "20100101000000"} if captures else {}
+    known = {"count": captures, "links_known": links_known, **times}
+    with saying(good(captures=known, rows=[], total=0)) as url:
+        answer = answer_of("linkers", SITE, older=url)
+    assert ("unknown" in answer) == (unknown is not None)
+    assert unknown is None or unknown in answer["unknown"]
 
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.sampled_from(["20090101000000", "2009", SITE, "linkers", "http://a.example/"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+MEMBERS = [*good(), "unknown"]
+COLUMNS_OF_ROW = [*row(), "period", "captures", "read"]
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    changed=st.dictionaries(st.sampled_from(MEMBERS), JSON, max_size=1),
+    rows=st.lists(
+        st.dictionaries(st.sampled_from(COLUMNS_OF_ROW), JSON, max_size=3)
+        | st.fixed_dictionaries({"name": st.text(max_size=9).map("http:".__add__)}),
+        max_size=3,
+    ),
+    by=st.sampled_from(["all", "year"]),
+    level=st.sampled_from(["host", "uri"]),
+)
+def test_whatever_an_archive_answers_is_an_answer_or_one_error(
+    changed: dict[str, Any], rows: list[dict[str, Any]], by: str, level: str
+) -> None:
+    question = MergedQuestion.of(Given({"uri": [SITE], "by": [by], "level": [level]}), "linkers")
+    known = {**good()["captures"], "by_period": {"2009": 1}}  # type: ignore[dict-item]
+    asked = good(by=by, level=level, captures=known)
+    members = [
+        row(**{"name": f"http://{number}.example/", "period": "2009", **one})
+        for number, one in enumerate(rows)
+    ]
+    document = {**asked, "rows": members, "total": len(members), **changed}
+    honest_row = row(name="http://far.example/", period="2009", captures=1, read=1)
+    honest = {**asked, "rows": [honest_row]}
+    try:
+        found, refused, _ = accepted_answer(document, question.query)
+    except InstanceError:
+        assert changed, "rows alone make no answer wrong"
+        return
+    listed = document["rows"]
+    assert isinstance(listed, list)
+    passed_over = sum(number for reason, number in refused.items() if reason.is_of_member)
+    assert len(found.rows) + len(found.unread) + passed_over == len(listed)
+    liar = found, ArchiveReport("liar", Outcome.ANSWERED, refused=refused, noun="row")
+    merged = merge_rows(question, [liar, as_asked("honest", honest, question)])
+    of_honest = [one for one in merged.rows if one["archives"] == ["honest"]]
+    assert [one["links"] for one in of_honest] == [3]
+    answer = merged_as_rows(merged)
+    for form in ASK_FORMATS.values() if level == "uri" else ROW_FORMATS.values():
+        written = b"".join(form.write(answer))
+        assert form.name not in ("csv", "jsonl", "json") or b"honest" in written
+
+
+def test_an_answer_has_limits_of_bytes_and_rows() -> None:
     question = MergedQuestion.of(Given({"uri": [SITE]}), "linkers")
     rows = [row(name=f"{number}.example") for number in range(500)]
     with saying(good(rows=rows, total=500)) as url:
