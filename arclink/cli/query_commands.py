@@ -55,11 +55,13 @@ class _Query(NamedTuple):
         parameters: Its parameters, in the order of its help.
         read: Reads the query in the parameters, before a store is opened.
         more: Lines that its help has at its end.
+        elsewhere: Answers without `read` if the caller wants that, and returns whether it did.
     """
 
     parameters: tuple[AnyParameter, ...]
     read: Callable[[Given], _Answer]
     more: Sequence[str] = ()
+    elsewhere: Callable[[Given], bool] = lambda _: False
 
 
 class _Declaration(NamedTuple):
@@ -85,6 +87,8 @@ def load_command(name: str) -> tuple[click.Command, tuple[str, ...]]:
 
 def _answering(about: str, query: _Query) -> click.Command:
     def command(given: Given) -> None:
+        if query.elsewhere(given):
+            return
         answer = query.read(given)
         with open_requested_graph(given) as graph:
             write_answer(answer(graph))
@@ -238,16 +242,25 @@ def _explain() -> _Query:
     "arclink ask most-linked --store links.db --level host",
     "arclink ask captures --store links.db --uris addresses.txt --by year",
     "arclink ask gaps --store links.db --min-hosts 3 --limit 0 --format seeds > seeds.txt",
+    "arclink ask linkers example.org --instance olympics=http://127.0.0.1:8080/olympics",
 )
 def _ask() -> _Query:
     """Answer a question about pages, sites, or the whole archive.
 
     The answer is read from the tables of the store, which are made on first use (`arclink tables`).
-    docs/reference/questions.md says what each question counts.
+    docs/reference/questions.md says what each question counts. With --instance, services answer,
+    and so does the store, if there is one; exit code 3 means that an archive failed or gave only a
+    part of its answer.
     """
-    from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
-    from arclink.access.texts import counted
-    from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, LIMIT, AskQuery
+    from arclink.cli.ask_archives import (
+        INSTANCES,
+        STORE_OF_MANY,
+        TIMEOUT,
+        WHOLE,
+        ask_archives,
+        with_notes,
+    )
+    from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, AskQuery
     from arclink.questions.rows import ASK_FORMAT, ask_as_rows, check_format
     from arclink.questions.table import QUESTIONS
 
@@ -266,8 +279,8 @@ def _ask() -> _Query:
         metavar="FILE",
     )
 
-    def read(given: Given) -> _Answer:
-        form, file = ASK_FORMAT.required(given), addresses.optional(given)
+    def with_list(given: Given) -> Given:
+        file = addresses.optional(given)
         texts = given.found(ADDRESSES)[1]
         if not all(text.strip() for text in texts):  # such as a variable of a shell without value
             why = "is empty: leave it out to ask about the whole archive"
@@ -278,7 +291,18 @@ def _ask() -> _Query:
                 raise InputError(f"{file}: this list has no address")
             texts = (*texts, *lines)
             given = Given({**given.texts, ADDRESSES.name: texts})
-        query = AskQuery.of(given, name=name.required(given))
+        return given
+
+    def elsewhere(given: Given) -> bool:
+        if given.has(INSTANCES):
+            ask_archives(with_list(given), name.required(given))
+        elif not given.has(STORE_OF_MANY):
+            raise UsageError("--store or --instance is missing: name a store, or services")
+        return given.has(INSTANCES)
+
+    def read(given: Given) -> _Answer:
+        form = ASK_FORMAT.required(given)
+        query = AskQuery.of(with_list(given), name=name.required(given))
         check_format(query, form)
 
         def answer(graph: Scans) -> Iterator[bytes]:
@@ -286,24 +310,14 @@ def _ask() -> _Query:
                 from arclink.questions.asking import ask
 
                 found = ask(database, query)
-            rows = ask_as_rows(found)
-            yield from form.write(rows)
-            says_all = form.name in ("table", "json")
-            if found.unknown and not says_all:
-                _note(f"Unknown: {found.unknown}.")
-            if found.left_out and not says_all:
-                _note(
-                    f"{counted(found.left_out, 'more row')} left out; --{LIMIT.name} 0 writes all."
-                )
-            others = seeds_of(rows)[1] if form.name in SEED_FORMATS else 0
-            if others:
-                _note(f"{counted(others, 'address', 'addresses')} left out: no http or https.")
+            yield from with_notes(form, ask_as_rows(found), found.unknown, found.left_out)
 
         return answer
 
     width = max(map(len, QUESTIONS))
     names = [f"  {name:<{width}}  {question.asks}" for name, question in QUESTIONS.items()]
-    return _Query((name, *GRAPH, *ASK_PARAMETERS, addresses, ASK_FORMAT), read, names)
+    parameters = (name, STORE_OF_MANY, SUBSET, *ASK_PARAMETERS, addresses, ASK_FORMAT)
+    return _Query((*parameters, INSTANCES, TIMEOUT, WHOLE), read, names, elsewhere)
 
 
 @_command(

@@ -26,7 +26,7 @@ from arclink.charts.results import Rows
 from arclink.known import NOTHING, KnownLinks, known_by, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.questions.queries import AskQuery, Term
-from arclink.questions.table import Basis, QuestionScope, SliceGroups
+from arclink.questions.table import COUNTS_OF_CAPTURES, Basis, QuestionScope, SliceGroups
 from arclink.relations.asking import FOLDER as COMMON
 from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase, with_integers
@@ -110,9 +110,6 @@ links."""
 
 _ROW_KEY = ("number", "period")
 """Columns of the text of SQL by which rows come."""
-
-_COUNTS_OF_CAPTURES = ["captures", "pages", "success", "redirects", "errors", "known"]
-"""Columns that are 0 where there are no captures, in questions that are not about links."""
 
 _MOST_COUNTED = 1_000_000
 """Links to a part are counted up to this number, before they are read (``links_of_part``)."""
@@ -237,7 +234,7 @@ class AskAnswer(Rows):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows by column, without those that are `added`."""
-        telling = [name for name in self.query.question.columns if name not in _COUNTS_OF_CAPTURES]
+        telling = [name for name in self.query.question.columns if name not in COUNTS_OF_CAPTURES]
         rows: list[dict[str, Any]] = self.table.to_pylist()
         if not self.added:
             return rows
@@ -543,7 +540,7 @@ def _with_unknown(table: Any, query: AskQuery, parts: Sequence[Mapping[str, Know
         for number, windows in enumerate(parts)
         for window, known in windows.items()
     }
-    counts = [name for name in ("captures", "read") if name not in question.columns]
+    counts = tuple(name for name in ("captures", "read") if name not in question.columns)
     if question.is_of_links and not question.names_linkers:
         for name in counts:
             of_rows = [getattr(by_key.get(one, NOTHING), name) or 0 for one in keys]
@@ -554,7 +551,7 @@ def _with_unknown(table: Any, query: AskQuery, parts: Sequence[Mapping[str, Know
     if not unknown:
         return table
     if not question.is_of_links:
-        counts = _COUNTS_OF_CAPTURES
+        counts = COUNTS_OF_CAPTURES
     values = {
         name: _integers([getattr(by_key[one], name, 0) or 0 for one in unknown]) for name in counts
     }

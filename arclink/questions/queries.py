@@ -147,7 +147,7 @@ TERM = Parameter(
     default="text",
     fields=("term",),
 )
-_MIN_HOSTS = Parameter(
+MIN_HOSTS = Parameter(
     "min-hosts",
     "Only rows with at least this number of linking hosts, in questions that count these.",
     whole_number(999_999_999),
@@ -171,7 +171,7 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     WORDS,
     TERM,
     _NEW,
-    _MIN_HOSTS,
+    MIN_HOSTS,
     LIMIT,
 )
 

@@ -344,6 +344,21 @@ RESOURCES: Sequence[Resource] = (
         is_of_store=False,
     ),
     Resource(
+        "/aggregate/ask/{question}",
+        "aggregateAnswers",
+        "The answers of this and other archives to a question: rows with one name as one row, and "
+        "those of each archive.",
+        _rows("MergedAnswer", ASK_FORMATS),
+        (400, 406, 414, 502),
+        ASK,
+        headers={
+            **_OF_ANSWERS,
+            "ArcLink-Archives": "For each archive: NAME=answered, partial or failed.",
+        },
+        of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
+        is_of_store=False,
+    ),
+    Resource(
         "/browse/{time}/{uri}",
         "browse",
         "A page for people: a page at a time in the past, replayed, and its links then.",

@@ -167,6 +167,38 @@ _TIMEMAP_MEMENTO = fields(
 )
 
 
+_ARCHIVE: Mapping[str, Schema] = {
+    "name": TEXT,
+    "outcome": {"enum": ["answered", "partial", "failed"]},
+    "detail": TEXT,
+    "passed_over": NUMBER,
+    "refused": fields({}, {reason.value: COUNT for reason in Refused}),
+    "seconds": {"type": "number", "minimum": 0},
+    "cached": _YES_OR_NO,
+}
+_OF_QUESTION: Mapping[str, Schema] = {
+    "question": TEXT,
+    "asks": TEXT,
+    "asked": TEXTS,
+    "scope": TEXT,
+    "level": _or_null(TEXT),
+    "by": TEXT,
+    "kinds": TEXTS,
+    "from": _or_null(_TIMESTAMP),
+    "to": _or_null(_TIMESTAMP),
+    "total": NUMBER,
+    "rows": listed({"type": "object"}),
+}
+_CAPTURES_OF_ANSWER = fields(
+    {
+        "count": NUMBER,
+        "links_known": NUMBER,
+        "first": _or_null(_TIMESTAMP),
+        "last": _or_null(_TIMESTAMP),
+        "by_period": {"type": "object", "additionalProperties": NUMBER},
+    }
+)
+
 SCHEMAS: Mapping[str, Schema] = {
     "Pages": fields({"pages": NUMBER, "pageSize": NUMBER, "blocks": NUMBER}),
     "Problem": fields(
@@ -253,19 +285,7 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         about="the links of a URI, or with match_type of several, without mementos",
     ),
-    "Archive": fields(
-        {
-            "name": TEXT,
-            "outcome": {"enum": ["answered", "partial", "failed"]},
-            "detail": TEXT,
-            "links": NUMBER,
-            "passed_over": NUMBER,
-            "refused": fields({}, {reason.value: COUNT for reason in Refused}),
-            "seconds": {"type": "number", "minimum": 0},
-            "cached": _YES_OR_NO,
-        },
-        about="result of the request to one archive",
-    ),
+    "Archive": fields({**_ARCHIVE, "links": NUMBER}, about="result of the request to one archive"),
     "Anchors": _in_rows(
         "anchors",
         {
@@ -301,30 +321,27 @@ SCHEMAS: Mapping[str, Schema] = {
         about="the questions that can be asked",
     ),
     "Answer": fields(
-        {
-            "question": TEXT,
-            "asks": TEXT,
-            "asked": TEXTS,
-            "scope": TEXT,
-            "level": _or_null(TEXT),
-            "by": TEXT,
-            "kinds": TEXTS,
-            "from": _or_null(_TIMESTAMP),
-            "to": _or_null(_TIMESTAMP),
-            "total": NUMBER,
-            "captures": fields(
-                {
-                    "count": NUMBER,
-                    "links_known": NUMBER,
-                    "first": _or_null(_TIMESTAMP),
-                    "last": _or_null(_TIMESTAMP),
-                    "by_period": {"type": "object", "additionalProperties": NUMBER},
-                }
-            ),
-            "rows": listed({"type": "object"}),
-        },
+        {**_OF_QUESTION, "captures": _CAPTURES_OF_ANSWER},
         {"unchanged": NUMBER, "unknown": TEXT},
         about="the answer to a question",
+    ),
+    "MergedAnswer": fields(
+        {
+            **_OF_QUESTION,
+            "apart": _or_null(TEXT),
+            "archives": listed(
+                fields(
+                    {
+                        **_ARCHIVE,
+                        "rows": NUMBER,
+                        "captures": _or_null(_CAPTURES_OF_ANSWER),
+                        "unknown": _or_null(TEXT),
+                    }
+                )
+            ),
+        },
+        {"unknown": TEXT},
+        about="the answer of several archives to a question; apart says why no rows are merged",
     ),
     "Addresses": fields(
         {"addresses": TEXTS}, about="known addresses that begin as the one that is typed"

@@ -39,13 +39,13 @@ from arclink.cli.main import SECTIONS, group
 from arclink.cli.options import DeclaredOption
 from arclink.export.queries import EXPORT_PARAMETERS
 from arclink.extract.settings import ExtractSettings
-from arclink.federation.requests import QueryLimits
+from arclink.federation.limits import QueryLimits
 from arclink.filter.rules import Rules
 from arclink.mapreduce.job_settings import NEEDED
 from arclink.pipeline.jobs import JOBS
 from arclink.questions.queries import ASK_PARAMETERS
 from arclink.questions.table import COLUMNS as ANSWERED
-from arclink.questions.table import EXTRA, QUESTIONS
+from arclink.questions.table import EXTRA, QUESTIONS, merge_of
 from arclink.reasons import Reason
 from arclink.relations.columns import CAPTURES, LINKS, Column
 from arclink.service.clients import Connections
@@ -138,6 +138,8 @@ def table_called(name: str) -> str:
             return questions_table()
         case "columns", "of questions":
             return answers_table()
+        case "questions", "of each archive":
+            return apart_table()
         case "columns", _:
             return columns_table(COLUMNS[of.removeprefix("of ")])
         case "variables", "":
@@ -252,8 +254,16 @@ def questions_table() -> str:
 
 def answers_table() -> str:
     """Return the columns of the answers to questions."""
-    rows = [(f"`{name}`", about) for name, about in {**EXTRA, **ANSWERED}.items()]
-    return table(("column", "meaning"), rows)
+    rows = [
+        (f"`{name}`", about, merge_of(name).value) for name, about in {**EXTRA, **ANSWERED}.items()
+    ]
+    return table(("column", "meaning", "several archives have"), rows)
+
+
+def apart_table() -> str:
+    """Return the questions whose rows are never about several archives."""
+    rows = [(f"`{name}`", one.apart) for name, one in QUESTIONS.items() if one.apart]
+    return table(("name", "why"), rows)
 
 
 def _names_in(form: CaptureForm, field: CaptureField) -> str:

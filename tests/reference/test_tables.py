@@ -97,6 +97,7 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
         "/pagerank",
         "/properties",
         "/aggregate",
+        "/aggregate/ask/{question}",
     )
     expected |= {f"{path} True" for path in paths} | {"table True", "keyword True"}
     assert set(done.stdout.splitlines()) == expected

@@ -149,6 +149,9 @@ def test_the_description_of_a_collection_says_where_it_is(client: FlaskClient) -
         pytest.param(f"/ask/linkers?uri={A}&by=month", "Answer", id="ask"),
         pytest.param(f"/timemap/json/{A}", "TimeMap", id="timemap"),
         pytest.param(f"/aggregate?uri={A}&format=json&at=2010", "Links", id="aggregate"),
+        pytest.param(
+            f"/aggregate/ask/linkers?uri={A}&by=month", "MergedAnswer", id="merged answer"
+        ),
         pytest.param("/linkQuery?uri=", "Problem", id="problem"),
         pytest.param("/health", "Health", id="health"),
     ],
