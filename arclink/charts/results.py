@@ -42,7 +42,7 @@ _MOST_CHARACTERS = 100
 _TIME_LISTS = frozenset({"timestamps"})
 
 
-class Rows(ABC):
+class ResultRows(ABC):
     """An answer in rows."""
 
     @property
