@@ -12,18 +12,19 @@ from arclink.version import VERSION
 
 if TYPE_CHECKING:
     from arclink.linkgraph import LinkGraph as LinkGraph
+    from arclink.linkgraph import aggregate as aggregate
 
-__all__ = ["LinkGraph", "__version__", "open"]
+__all__ = ["LinkGraph", "__version__", "aggregate", "open"]
 __version__ = VERSION
 
 if not TYPE_CHECKING:  # a type checker would accept any name
 
     def __getattr__(name: str) -> object:
-        """Return `LinkGraph` when it is first needed: every command imports this package."""
-        if name == "LinkGraph":
-            from arclink.linkgraph import LinkGraph
+        """Return a name when it is first needed: every command imports this package."""
+        if name in ("LinkGraph", "aggregate"):
+            from arclink import linkgraph
 
-            return LinkGraph
+            return getattr(linkgraph, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -13,13 +13,14 @@ from datetime import date, datetime
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain, islice
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack, overload
 
 from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, answer_link_query
+from arclink.access.archives import ArchiveReport
 from arclink.access.capabilities import Capability, ToAnswer
 from arclink.access.cursors import decode_cursor
 from arclink.access.declarations import UnknownParameterError
@@ -28,7 +29,7 @@ from arclink.access.formats import Profile
 from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.formats.rdf_lines import write_ntriples
 from arclink.access.formats.rows import Row, RowAnswer
-from arclink.access.formats.table import date_and_time, when_asked
+from arclink.access.formats.table import archive_lines, date_and_time, when_asked
 from arclink.access.groups import UNLIMITED
 from arclink.access.link_states import State
 from arclink.access.members import Member
@@ -53,9 +54,9 @@ from arclink.access.times import AT, AT_OR_SPAN
 from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import find_capture
 from arclink.captures.read import CapturedPage, PageReader
-from arclink.charts.results import RowResult, Rows, frame_of, table_of
+from arclink.charts.results import ResultRows, RowResult, frame_of, table_of
 from arclink.closing import Closing
-from arclink.errors import UsageError
+from arclink.errors import InstanceError, UsageError
 from arclink.extras import analysis_extra
 from arclink.known import KnownLinks
 from arclink.model import ALL_TIME, Memento, Span
@@ -192,7 +193,7 @@ class OfStream(TypedDict, total=False):
     cache: str | PathLike[str]
 
 
-class Links(Rows, Iterable[Member]):
+class Links(ResultRows, Iterable[Member]):
     """The links of a URI in one direction, as `Member` objects.
 
     They are read from the store during iteration. Up to 10,000 links come once each, in the order
@@ -288,34 +289,8 @@ class Links(Rows, Iterable[Member]):
         be joined on them; ``written`` is the URI as captured if it differs, else None. The page of
         the query is one node, whatever variant a link has.
         """
-        rows = [self._row(link) for link in islice(self, most)]
-        types = {
-            **dict.fromkeys(_LINK_COLUMNS, "string"),
-            "mementos": "int64",
-            "timestamps": "list<timestamp>",
-        }
-        shown = ("uri", "kind", "text", "first", "last", "mementos")
-        return RowAnswer({}, (), _LINK_COLUMNS, {"links": rows}, shown=shown, types=types)
-
-    def _row(self, link: Member) -> Row:
-        query, other = self._query, printable_uri(link.serialised)
-        is_one = query.match_type is MatchType.EXACT
-        page = printable_uri(serialised(query.uri if is_one else link.variants[0]))
-        source, target = (page, other) if query.direction.is_out else (other, page)
-        return {
-            "source": source,
-            "target": target,
-            "uri": other,
-            "surt": printable(link.surt),
-            "kind": link.kind,
-            "text": printable(link.text),
-            "rel": None if link.rel is None else printable(link.rel),
-            "first": link.timestamps[0],
-            "last": link.timestamps[-1],
-            "mementos": len(link.timestamps),
-            "timestamps": link.timestamps,
-            "written": None if link.serialised == link.uri else printable_uri(link.uri),
-        }
+        is_out = self._query.direction.is_out
+        return _links_as_rows(_link_row(self._query, one, is_out) for one in islice(self, most))
 
     @cached_property
     def _first(self) -> LinkAnswer:
@@ -343,7 +318,103 @@ _LINK_COLUMNS = (
 )
 
 
-class Anchors(Rows, Sequence[Anchor]):
+def _links_as_rows(rows: Iterable[Row], *more: str) -> RowAnswer:
+    types = {
+        **dict.fromkeys((*_LINK_COLUMNS, *more), "string"),
+        "mementos": "int64",
+        "timestamps": "list<timestamp>",
+    }
+    shown = ("uri", "kind", "text", "first", "last", "mementos", *more)
+    columns = (*_LINK_COLUMNS, *more)
+    return RowAnswer({}, (), columns, {"links": [*rows]}, shown=shown, types=types)
+
+
+def _link_row(query: LinkQuery, link: Member, is_out: bool) -> Row:
+    other = printable_uri(link.serialised)
+    is_one = query.match_type is MatchType.EXACT
+    page = printable_uri(serialised(query.uri if is_one else link.variants[0]))
+    source, target = (page, other) if is_out else (other, page)
+    return {
+        "source": source,
+        "target": target,
+        "uri": other,
+        "surt": printable(link.surt),
+        "kind": link.kind,
+        "text": printable(link.text),
+        "rel": None if link.rel is None else printable(link.rel),
+        "first": link.timestamps[0],
+        "last": link.timestamps[-1],
+        "mementos": len(link.timestamps),
+        "timestamps": link.timestamps,
+        "written": None if link.serialised == link.uri else printable_uri(link.uri),
+    }
+
+
+class MergedLinks(ResultRows, Sequence[Member]):
+    """The links of a URI in several archives, merged: its outlinks, then its inlinks.
+
+    Attributes:
+        answers: The answers that have them.
+        archives: What became of the query to each archive.
+        outlinks: Links of the page.
+        inlinks: Links to the page.
+    """
+
+    def __init__(self, answers: Sequence[LinkAnswer], archives: Sequence[ArchiveReport]) -> None:
+        self.answers = answers
+        self.archives = archives
+        self.outlinks = [link for answer in answers for link in answer.outlinks]
+        self.inlinks = [link for answer in answers for link in answer.inlinks]
+
+    @overload
+    def __getitem__(self, index: int) -> Member: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Member]: ...
+    def __getitem__(self, index: int | slice) -> Member | Sequence[Member]:
+        return [*self.outlinks, *self.inlinks][index]
+
+    def __len__(self) -> int:
+        return len(self.outlinks) + len(self.inlinks)
+
+    @property
+    def title(self) -> str:
+        return f"links of {self.answers[0].query.uri}"
+
+    @property
+    def read_from(self) -> str:
+        return "; ".join(archive_lines(self.archives))
+
+    @property
+    def known_by_day(self) -> None:
+        return None
+
+    @property
+    def size(self) -> int:
+        return len(self)
+
+    def as_rows(self, most: int | None = None) -> RowAnswer:
+        """Return a row per link, as `Links.as_rows`, and the names of its archives."""
+        query = self.answers[0].query
+        links = [*((one, True) for one in self.outlinks), *((one, False) for one in self.inlinks)]
+        rows = (
+            {
+                **_link_row(query, link, is_out),
+                "archives": ", ".join(link.archives.names) if link.archives else "",
+            }
+            for link, is_out in links[:most]
+        )
+        return _links_as_rows(rows, "archives")
+
+    def to_rdf(self) -> "rdflib.Graph":
+        """Return the links as an rdflib graph; each is a named node, and says its archives.
+
+        Raises:
+            UsageError: rdflib is not installed.
+        """
+        return _rdf_of(self.answers)
+
+
+class Anchors(ResultRows, Sequence[Anchor]):
     """The texts of the links to a URI, by period, host, first seen and text.
 
     Its rows, unlike its items, include those of periods of which no links are known.
@@ -827,23 +898,16 @@ class LinkGraph(Methods, Closing):
             BadParameterError: A parameter is wrong.
             UsageError: rdflib is not installed, or there are parameters without a URI.
         """
-        try:
-            import rdflib
-        except ImportError as error:
-            raise UsageError("rdflib is not installed: pip install 'arclink[rdf]'") from error
+        graph = _empty_rdf()
         if "limit" in parameters:
             raise ConflictError(
                 "limit", str(parameters["limit"]), "cannot be used here: the graph has all links"
             )
         if parameters and not uri:
             raise UsageError(f"{', '.join(sorted(parameters))}: only with a URI")
-        graph = rdflib.Graph()
         if uri:
-            for links in (self.outlinks(uri, **parameters), self.inlinks(uri, **parameters)):
-                for answer in links.answers():
-                    lines = b"".join(write_ntriples(answer, Profile.LINKS))
-                    graph.parse(data=lines, format="ntriples")
-            return graph
+            links = self.outlinks(uri, **parameters), self.inlinks(uri, **parameters)
+            return _rdf_of(answer for one in links for answer in one.answers())
         with TemporaryDirectory() as folder:
             path = Path(folder, "links.nq")
             self.export(path, "nquads")
@@ -909,8 +973,74 @@ class LinkGraph(Methods, Closing):
         return [*([("at", self._at)] if self._at else []), *_pairs(given)]
 
 
+def _empty_rdf() -> "rdflib.Graph":
+    try:
+        import rdflib
+    except ImportError as error:
+        raise UsageError("rdflib is not installed: pip install 'arclink[rdf]'") from error
+    return rdflib.Graph()
+
+
+def _rdf_of(answers: Iterable[LinkAnswer]) -> "rdflib.Graph":
+    graph = _empty_rdf()
+    for answer in answers:
+        graph.parse(data=b"".join(write_ntriples(answer, Profile.LINKS)), format="ntriples")
+    return graph
+
+
 _NAMES = {"match_type": MATCH_TYPE.name}
 """Names of parameters that do not follow from the keywords."""
+
+
+def aggregate(
+    uri: str,
+    archives: Mapping[str, str | bytes | PathLike[str]],
+    seconds: float = 20.0,
+    **parameters: Unpack[Within],
+) -> MergedLinks:
+    """Return the links of a page in several archives, merged link by link.
+
+    Args:
+        uri: The URI of the page.
+        archives: By the name of each archive: the URL of an ArcLink service or of another service
+            that answers ``/LinkService/linkQuery?uri=``; the URL of any link query with ``{uri}``;
+            the path of a file with an answer; or the answer itself, as bytes (RDF/XML).
+        seconds: Maximum time for all services.
+        **parameters: See `Within`.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        UsageError: An archive is none of these.
+        InstanceError: No archive answered; the text says why. If some did not, `archives` of the
+            result says why.
+    """
+    from arclink.federation.instances import Instance, parse_instances, parse_name
+    from arclink.federation.limits import QueryLimits
+    from arclink.federation.merge import merge
+    from arclink.federation.merged_answers import MergedQuery, answer_of
+    from arclink.federation.requests import Asking
+
+    instances = [
+        Instance(parse_name("archives", name), f"bytes of {name}", where)
+        if isinstance(where, bytes)
+        else parse_instances([f"{name}={fspath(where)}"])[0]
+        for name, where in archives.items()
+    ]
+    with _in_words_of_python():
+        given = [*_pairs({"uri": uri, "limit": MOST_MEMBERS, **parameters})]
+        asked = MergedQuery.from_parameters(given)
+    limits = QueryLimits(instance_seconds=seconds, whole_seconds=seconds)
+    found = Asking(instances, limits).ask(asked.query)
+    reports = [report for _, report in found]
+    if not any(report.has_answered for report in reports):
+        raise InstanceError(f"no archive answered: {'; '.join(archive_lines(reports))}")
+    merged = merge(findings for findings, _ in found)
+    answers = [answer_of(merged, asked, reports)]
+    while cursor := answers[-1].next:
+        following = MergedQuery.from_parameters([*given, ("cursor", cursor)])
+        answers.append(answer_of(merged, following, reports))
+    return MergedLinks(answers, reports)
+
 
 _NO_KEYWORDS = frozenset({"uri", "url", "at", "kind", "direction", "cursor", "format", "as"})
 """Names of parameters that are arguments of their own in Python, have another name, or none."""

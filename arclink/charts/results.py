@@ -42,7 +42,7 @@ _MOST_CHARACTERS = 100
 _TIME_LISTS = frozenset({"timestamps"})
 
 
-class Rows(ABC):
+class ResultRows(ABC):
     """An answer in rows."""
 
     @property
@@ -170,7 +170,7 @@ class Rows(ABC):
         return strips(safe_text(self.title), [row], axis, scale_of(axis, most, "rows"))
 
 
-class RowResult(Rows, Sequence[Row]):
+class RowResult(ResultRows, Sequence[Row]):
     """An answer in rows, each a mapping by column, as of JSON: times are 14 digits.
 
     Attributes:

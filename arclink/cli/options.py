@@ -390,11 +390,12 @@ REPLAY = Parameter(
 
 INSTANCE = Parameter(
     "instance",
-    "A service that answers link queries, with a name for its archive.",
+    "A service that answers link queries, with a name for its archive; a URL with {uri}, if its "
+    "queries have another path than those of ArcLink; or a file with an answer (RDF/XML).",
     TEXT,
     is_required=True,
     is_list=True,
-    metavar="[NAME=]URL",
+    metavar="[NAME=]URL|FILE",
     envvar="ARCLINK_INSTANCES",
     keeps_empty=True,
 )

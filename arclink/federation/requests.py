@@ -228,14 +228,22 @@ class Asking:
         end: float,
         progress: InstanceProgress[Findings],
     ) -> ReceivedAnswer:
-        answer = self.answer(question(instance, query, cursor), end, progress)
-        if 400 <= answer.status < 500 and answer.media_type != "application/problem+json":
+        if instance.is_saved:
+            progress.is_cached = False
+            return parse_listing(instance.read(self.limits.page_bytes), query.uri)
+        first = plain_question(instance, query) if instance.is_plain else None
+        answer = self.answer(first or question(instance, query, cursor), end, progress)
+        if (
+            not first
+            and 400 <= answer.status < 500
+            and answer.media_type != "application/problem+json"
+        ):
             # The instance knows only the paper's parameter.
             answer = self.answer(plain_question(instance, query), end, progress)
         if answer.status != 200:
             raise InstanceError(f"it answers with status {answer.status}")
         match answer.media_type:
-            case "application/json":
+            case "application/json" if not first:
                 progress.is_of_arclink = True
                 return parse_json_answer(answer.body)
             case "application/rdf+xml" | "application/xml" | "text/xml":

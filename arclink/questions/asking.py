@@ -22,7 +22,7 @@ from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER
 from arclink.analysis.words import words_of
-from arclink.charts.results import Rows
+from arclink.charts.results import ResultRows
 from arclink.known import NOTHING, KnownLinks, known_by, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.questions.queries import AskQuery, Term
@@ -155,7 +155,7 @@ class KnownCaptures:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AskAnswer(Rows):
+class AskAnswer(ResultRows):
     """The answer to a question; its items are its rows by column, times as 14 digits.
 
     Attributes:

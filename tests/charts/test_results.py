@@ -14,7 +14,7 @@ import pyarrow as arrow
 import pytest
 
 import arclink
-from arclink.charts.results import Rows
+from arclink.charts.results import ResultRows
 from arclink.errors import UsageError
 from arclink.linkgraph import LinkGraph
 from tests.demos import Demos
@@ -47,7 +47,7 @@ of_all = pytest.mark.parametrize("ask", RESULTS.values(), ids=RESULTS)
 def test_frames_and_tables_have_a_row_per_row_and_one_type_of_time(ask: Ask, demos: Demos) -> None:
     with arclink.open(demos.store()) as graph:
         result = ask(graph)
-        assert isinstance(result, Rows)
+        assert isinstance(result, ResultRows)
         assert isinstance(result, Iterable)
         assert isinstance(result, Sized)
         assert len(result) == len(list(result)) == result.size
