@@ -259,9 +259,9 @@ lock:  ## Write requirements/*.txt from setup.cfg and pyproject.toml; newest ver
 	.venv-lock/bin/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" \
 	  | $(COMPILE) - --output-file requirements/build.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --output-file requirements/run.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --constraint requirements/run.txt --output-file requirements/test.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra emr --extra kerberos --extra s3 --extra spark --extra engines --constraint requirements/test.txt --output-file requirements/engines.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra browser --constraint requirements/test.txt --output-file requirements/browser.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra agents --extra test --constraint requirements/run.txt --output-file requirements/test.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra agents --extra test --extra emr --extra kerberos --extra s3 --extra spark --extra engines --constraint requirements/test.txt --output-file requirements/engines.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra agents --extra test --extra browser --constraint requirements/test.txt --output-file requirements/browser.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra fuzz --constraint requirements/run.txt --output-file requirements/fuzz.txt
 	$(COMPILE) requirements/benchmarks.in --constraint requirements/test.txt --output-file requirements/benchmarks.txt
 	$(COMPILE) requirements/pywb.in --output-file requirements/pywb.txt

@@ -176,6 +176,7 @@ SECTIONS = {
     },
     "Share a graph": {
         "serve": "Answer link queries over HTTP.",
+        "mcp": "Answer an agent over the Model Context Protocol.",
         "export": "Write the graph (Parquet, GraphML, GEXF, WebGraph, RDF) or captures (WARC, "
         "WACZ).",
     },

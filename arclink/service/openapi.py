@@ -440,12 +440,13 @@ def describe(base_path: str) -> Mapping[str, object]:
             "license": {"name": "AGPL-3.0-or-later", "identifier": "AGPL-3.0-or-later"},
         },
         "servers": [{"url": base_path or "/"}],
-        "paths": {resource.path: {"get": _operation(resource)} for resource in RESOURCES},
+        "paths": {resource.path: {"get": operation(resource)} for resource in RESOURCES},
         "components": {"schemas": SCHEMAS},
     }
 
 
-def _operation(resource: Resource) -> Mapping[str, object]:
+def operation(resource: Resource) -> Mapping[str, Any]:
+    """Return the description of one path: an operation object of OpenAPI."""
     headers = (
         {"ETag": "Changes when the store does.", "Last-Modified": "When the store last changed."}
         if resource.is_of_store
