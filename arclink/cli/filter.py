@@ -9,10 +9,12 @@ import click
 
 from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.access.formats.rows import ROW_FORMAT
+from arclink.cli.engine_options import RUNNER
 from arclink.cli.options import takes, write_answer
 from arclink.cli.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.cli.stage_options import INTO, STAGE, needs, running, write_settings
 from arclink.cli.summary import end_stage
+from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.model import Forgotten
 from arclink.reasons import Reason
 
@@ -44,7 +46,7 @@ TAKEDOWNS = Parameter(
 TABLE = switch(
     "table",
     "Print how many captures each rule alone would leave, and all rules together, instead of the "
-    "counts. Without --into, nothing is kept.",
+    "counts. On this machine, CDX files need no --into then, and nothing is kept.",
     "reference/filter.md#table-2-of-the-paper",
 )
 _INTO = replace(INTO, is_required=False, otherwise="required without --table")
@@ -63,7 +65,7 @@ def command(given: Given) -> None:
         raise click.UsageError("--format is that of the table: add --table")
     if given.has(_INTO):
         folder: nullcontext[str] | TemporaryDirectory[str] = nullcontext(given.text(_INTO))
-    elif is_table and given.has(CDX):
+    elif is_table and given.has(CDX) and RUNNER.required(given) in ON_THIS_MACHINE:
         folder = TemporaryDirectory(prefix="arclink-filter-")
     else:
         raise click.UsageError("Missing option '--into'.")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.texts import counted
 from arclink.counts import Counts, by_group, from_counters
+from arclink.errors import UsageError
 from arclink.filter.rules import DEFAULT_RULES, Rules
 from arclink.model import Batch
 from arclink.pipeline.records_read import manifest_of
@@ -46,34 +47,31 @@ def rule_table(
     """
     kept = counts[Reason.ROW_KEPT]
     mime = (*rules.mimes, *(f"not {mime}" for mime in rules.mimes_excluded))
-    alone: list[tuple[str, str, Sequence[str], int]] = [
-        (INCLUDE, "status", rules.statuses, kept - counts[Reason.RULE_STATUS]),
-        (INCLUDE if rules.mimes else EXCLUDE, "mime", mime, kept - counts[Reason.RULE_MIME]),
-        (EXCLUDE, "extension", rules.extensions_excluded, kept - counts[Reason.RULE_EXTENSION]),
-        (
-            EXCLUDE,
-            "checksum",
-            ("duplicates",) if rules.checksum else (),
-            kept - counts[Reason.RULE_CHECKSUM],
-        ),
+    checksum = ("duplicates",) if rules.checksum else ()
+    alone = [
+        (INCLUDE, "status", rules.statuses, Reason.RULE_STATUS),
+        (INCLUDE if rules.mimes else EXCLUDE, "mime", mime, Reason.RULE_MIME),
+        (EXCLUDE, "extension", rules.extensions_excluded, Reason.RULE_EXTENSION),
+        (EXCLUDE, "checksum", checksum, Reason.RULE_CHECKSUM),
     ]
-    shown = [
-        ("", "no rule", kept, None, ""),
-        *(
-            (kind if values else "", name, left, None, _in_words(values))
-            for kind, name, values, left in alone
-        ),
-        ("", "all", counts[Reason.MEMENTO_WITH_PAYLOAD], seconds and round(seconds, 2), ""),
-    ]
+    left = {
+        "no rule": ("", kept, ""),
+        **{
+            name: (kind if values else "", kept - counts[failing], _in_words(values))
+            for kind, name, values, failing in alone
+        },
+        "all": ("", counts[Reason.MEMENTO_WITH_PAYLOAD], ""),
+    }
     rows: list[Row] = [
-        dict(
-            zip(
-                _COLUMNS,
-                (kind, name, left, left / kept if kept else None, time, parameter),
-                strict=True,
-            )
-        )
-        for kind, name, left, time, parameter in shown
+        {
+            "type": kind,
+            "rule": name,
+            "records": records,
+            "share": records / kept if kept else None,
+            "cpu_seconds": round(seconds, 2) if seconds is not None and name == "all" else None,
+            "parameter": parameter,
+        }
+        for name, (kind, records, parameter) in left.items()
     ]
     lines = [
         f"{counted(kept, 'capture')}: what each filter rule alone leaves of them, and all together "
@@ -106,13 +104,17 @@ def table_of_batches(batches: Iterable[Batch]) -> RowAnswer | None:
     counts, rules, number, unknown = Counts(), DEFAULT_RULES, 0, 0
     for batch in batches:
         manifest = manifest_of(batch)
-        of_batch = from_counters([manifest.get("counts", {})])
-        if of_batch[Reason.ROW_KEPT]:
-            counts += of_batch
-            number += 1
-            rules = Rules.from_json(manifest.get("settings", {}).get("rules", "{}"))
-        else:
+        of_batch = from_counters([manifest.get("counts") or {}])
+        if not of_batch[Reason.ROW_KEPT]:
             unknown += not manifest.get("counts")  # such as those of `arclink load`
+            continue
+        try:
+            rules = Rules.from_json(manifest["settings"]["rules"])
+        except (KeyError, UsageError):  # made by hand, or of a later version
+            unknown += 1
+            continue
+        counts += of_batch
+        number += 1
     if not number:
         return None
     return rule_table(counts, rules, batches=number, unknown=unknown)

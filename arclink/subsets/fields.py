@@ -61,15 +61,15 @@ class Field:
         expected: The allowed values, as a phrase.
         normal: Returns a value in its normal form; raises ValueError if it is not allowed.
         qualifiers: What may follow it, by name.
-        now: Returns the text to write instead of a value; None unless the field is an earlier word,
-            which is read for one more version and shown nowhere.
+        now: The words to write instead, if the field is an earlier word, which is read for one more
+            version and shown nowhere.
     """
 
     about: str
     expected: str
     normal: Callable[[str], str]
     qualifiers: Mapping[str, Qualifier] = field(default_factory=dict)
-    now: Callable[[str], str] | None = None
+    now: str = ""
 
 
 def _uri(text: str) -> str:
@@ -232,7 +232,8 @@ FIELDS: Mapping[str, Field] = {
         "Captures whose SURT starts with this text; inside a host name, whole labels only.",
         'a SURT prefix such as gov,nasa or "gov,nasa)/news"',
         _prefix,
-        now=lambda value: f"uri:{_address_of(value) or '*.HOST or uri:http://HOST/PATH*'}",
+        now="an address, such as *.nasa.gov for prefix:gov,nasa or http://nasa.gov/news* for "
+        'prefix:"gov,nasa)/news"',
     ),
     "from": Field("Captures from this time on; its beginning counts.", _TIME, _first),
     "to": Field("Captures up to this time; its end counts.", _TIME, _last),
@@ -364,22 +365,6 @@ def _uri_ranges(text: str) -> SurtRanges | None:
         stems = [surt + END, keys_of_answers(surt), f"{surt}/", f"{surt}?", f"{surt}{OF_PAGE}"]
         return SurtRanges.of(stems)
     return SurtRanges.of([surt])
-
-
-def _address_of(prefix: str) -> str:
-    """Return the address that selects what a beginning of SURTs does; empty if none does.
-
-    >>> _address_of("gov,nasa"), _address_of("gov,nasa:81)/news"), _address_of("gov,nasa,")
-    ('*.nasa.gov', 'http://nasa.gov:81/news*', '')
-    """
-    stem, bracket, path = prefix.partition(")")
-    host, port = host_of(Surt(f"{stem})/")), "".join(stem.partition(":")[1:])
-    address = f"http://{host}{port}{path}*" if bracket else f"*.{host}"
-    try:
-        is_same = _uri_ranges(address) == _ranges_of_condition("prefix", prefix)
-    except ValueError:
-        return ""
-    return address if host and is_same else ""
 
 
 def _ranges_of_condition(name: str, value: str) -> SurtRanges | None:

@@ -221,7 +221,7 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://|\*\.)[^\s()\"]")
 """The beginning of an address without a field before it."""
 _NEEDS_QUOTES = re.compile(r"[\s()\"]|^$")
-_FIELD_NAMES = ", ".join(name for name, field in FIELDS.items() if field.now is None)
+_FIELD_NAMES = ", ".join(name for name, field in FIELDS.items() if not field.now)
 _CONDITION = "a condition such as *.example.org or status:200, not, or ("
 _NEVER_CAPTURED = (
     "a condition on captures: never-captured URIs have none, and `arclink ask gaps` lists them"
@@ -304,8 +304,9 @@ class _Parser:
             self._fail(f"a field ({_FIELD_NAMES})", begin)
         field = FIELDS[name]
         value = self._value(name, field.expected, field.normal)
-        if field.now is not None:
-            warn_renamed(f"{name}:{_quoted(value)}", field.now(value))
+        if field.now:
+            # Without the value: a service has one line in its log, whatever clients write.
+            warn_renamed(f"{name}:", field.now)
         qualifiers: dict[str, str] = {}
         while field.qualifiers:
             begin = self._position

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arclink.cli.main import group
+from arclink.model import Batch
 from arclink.pipeline.rule_table import table_of_batches
 from arclink.store.location import open_store
 
@@ -133,6 +134,11 @@ def test_only_a_named_folder_keeps_the_files(
     [
         pytest.param(["--table"], "Missing option '--into'", id="rows of no folder"),
         pytest.param([], "Missing option '--into'", id="no folder"),
+        pytest.param(
+            ["a.cdx", "--table", "--runner", "hadoop"],
+            "Missing option '--into'",
+            id="files of an engine stay there",
+        ),
         pytest.param(["--into", "f", "--format", "csv"], "add --table", id="no table"),
     ],
 )
@@ -142,9 +148,7 @@ def test_calls_that_cannot_be_meant_are_refused(words: list[str], message: str) 
     assert message in done.stderr
 
 
-def test_builds_and_stores_show_the_table_and_what_it_lacks(
-    shared_data: Path, tmp_path: Path
-) -> None:
+def test_builds_and_stores_show_the_table(shared_data: Path, tmp_path: Path) -> None:
     store, rules = tmp_path / "links.db", rules_in(tmp_path, **OF_THE_PAPER)
     archive = shared_data / "aut/example.warc.gz"
     built = run(
@@ -165,7 +169,7 @@ def test_builds_and_stores_show_the_table_and_what_it_lacks(
     )
     assert "rules" not in of_subset
 
-    # The ARC file has the same captures: as a second batch, and as one of stages, without counts.
+    # The ARC file has the same captures.
     arc = shared_data / "aut/example.arc.gz"
     run("build", arc, "--rules", rules, "--store", store, "--runner", "inline", "--quiet")
     with open_store(str(store)) as opened:
@@ -177,8 +181,28 @@ def test_builds_and_stores_show_the_table_and_what_it_lacks(
         2 * records for records in (261, 214, 190, 186, 189, 117)
     ]
     assert "a payload in several of the 2 batches counts in each" in twice.lines
-    without = json.dumps({**json.loads(batches[1].manifest), "counts": {}})
-    half = table_of_batches([batches[0], type(batches[1])(2, batches[1].files, without)])
-    assert half is not None
-    assert "unknown for 1 further batch" in half.lines
-    assert table_of_batches([type(batches[1])(2, batches[1].files, without)]) is None
+
+
+COUNTED: dict[str, object] = {"counts": {"rows": {"ROW_KEPT": 3}}}
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        pytest.param("", id="no text"),
+        pytest.param("[]", id="no object"),
+        pytest.param(json.dumps({**COUNTED, "counts": {}}), id="of arclink load"),
+        pytest.param(json.dumps({**COUNTED, "counts": None}), id="no counts"),
+        pytest.param(json.dumps(COUNTED), id="no settings"),
+        pytest.param(json.dumps({**COUNTED, "settings": {"rules": "x"}}), id="no rules"),
+        pytest.param(json.dumps({**COUNTED, "settings": {"rules": '{"later": 1}'}}), id="later"),
+    ],
+)
+def test_a_batch_without_counts_or_rules_is_unknown(manifest: str) -> None:
+    known = json.dumps({**COUNTED, "settings": {"rules": "{}"}})
+    table = table_of_batches([Batch(1, (), known), Batch(2, (), manifest)])
+    assert table is not None
+    assert table.about["unknown_batches"] == 1
+    assert "unknown for 1 further batch" in table.lines
+    assert table.sections["rules"][0]["records"] == 3
+    assert table_of_batches([Batch(2, (), manifest)]) is None

@@ -286,7 +286,7 @@ def fields_table() -> str:
             ),
         )
         for name, field in FIELDS.items()
-        if field.now is None
+        if not field.now
     ]
     return table(("field", "selects", "values"), rows)
 
