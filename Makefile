@@ -104,7 +104,7 @@ help:  ## Show what make can do
 demo: $(RUN)  ## Build the graph of a small generated archive and show the links to a page
 	@rm -rf $(DEMO)/archive $(DEMO)/links.db*
 	$(SECTION) 'a small archive of an invented world: $(DEMO)/archive'
-	$(BIN)/arclink demo-archive $(DEMO)/archive --captures 300 --hosts 12 --seed 1
+	$(BIN)/arclink demo-archive --into $(DEMO)/archive --captures 300 --hosts 12 --seed 1
 	$(SECTION) 'its link graph: $(DEMO)/links.db'
 	$(BIN)/arclink build $(DEMO)/archive --store $(DEMO)/links.db
 	$(SECTION) 'the links of a page: to which pages, from which pages, when, and with which words?'
@@ -259,9 +259,9 @@ lock:  ## Write requirements/*.txt from setup.cfg and pyproject.toml; newest ver
 	.venv-lock/bin/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" \
 	  | $(COMPILE) - --output-file requirements/build.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --output-file requirements/run.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --constraint requirements/run.txt --output-file requirements/test.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra emr --extra kerberos --extra s3 --extra spark --extra engines --constraint requirements/test.txt --output-file requirements/engines.txt
-	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra test --extra browser --constraint requirements/test.txt --output-file requirements/browser.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra agents --extra test --constraint requirements/run.txt --output-file requirements/test.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra agents --extra test --extra emr --extra kerberos --extra s3 --extra spark --extra engines --constraint requirements/test.txt --output-file requirements/engines.txt
+	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra agents --extra test --extra browser --constraint requirements/test.txt --output-file requirements/browser.txt
 	$(COMPILE) setup.cfg $(LOCKED_EXTRAS) --extra fuzz --constraint requirements/run.txt --output-file requirements/fuzz.txt
 	$(COMPILE) requirements/benchmarks.in --constraint requirements/test.txt --output-file requirements/benchmarks.txt
 	$(COMPILE) requirements/pywb.in --output-file requirements/pywb.txt

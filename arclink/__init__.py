@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from arclink.version import VERSION
 
 if TYPE_CHECKING:
-    from arclink.linkgraph import LinkGraph
+    from arclink.linkgraph import LinkGraph, aggregate
     from arclink.operations.functions import (
         backup,
         build,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LinkGraph",
     "__version__",
+    "aggregate",
     "backup",
     "build",
     "fetch",
@@ -45,10 +46,10 @@ if not TYPE_CHECKING:  # a type checker would accept any name
 
     def __getattr__(name: str) -> object:
         """Return a public name when it is first needed: every command imports this package."""
-        if name == "LinkGraph":
-            from arclink.linkgraph import LinkGraph
+        if name in ("LinkGraph", "aggregate"):
+            from arclink import linkgraph
 
-            return LinkGraph
+            return getattr(linkgraph, name)
         if name in __all__:
             from arclink.operations import functions
 

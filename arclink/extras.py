@@ -1,14 +1,14 @@
-"""Import of the packages of the extra ``analysis``."""
+"""Import of the packages of extras: a message names the extra that is missing."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from arclink.errors import UsageError
 
 
 @contextmanager
-def analysis_extra() -> Iterator[None]:
-    """Return a context for imports of packages of the extra.
+def extra(name: str) -> Iterator[None]:
+    """Return a context for imports of packages of an extra.
 
     Raises:
         UsageError: A package is not installed; the message says how to install it.
@@ -17,5 +17,10 @@ def analysis_extra() -> Iterator[None]:
         yield
     except ImportError as error:
         raise UsageError(
-            f"{error.name or error} is not installed: pip install 'arclink[analysis]'"
+            f"{error.name or error} is not installed: pip install 'arclink[{name}]'"
         ) from error
+
+
+def analysis_extra() -> AbstractContextManager[None]:
+    """Return a context for imports of packages of the extra ``analysis``; see `extra`."""
+    return extra("analysis")

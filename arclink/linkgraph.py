@@ -7,21 +7,33 @@ import these when they are called: networkx, pandas and pyarrow are in the extra
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime
-from itertools import islice
-from os import PathLike
+from difflib import get_close_matches
+from functools import cached_property
+from itertools import chain, islice
+from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack, overload
 
 from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, answer_link_query
+from arclink.access.archives import ArchiveReport
+from arclink.access.capabilities import Capability, ToAnswer
 from arclink.access.cursors import decode_cursor
+from arclink.access.declarations import UnknownParameterError
+from arclink.access.explanations import Explanation, explain
 from arclink.access.formats import Profile
+from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.formats.rdf_lines import write_ntriples
+from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.formats.table import archive_lines, date_and_time, when_asked
 from arclink.access.groups import UNLIMITED
+from arclink.access.link_states import State
 from arclink.access.members import Member
+from arclink.access.methods import Methods
 from arclink.access.queries import (
     MATCH_TYPE,
     MOST_MEMBERS,
@@ -29,22 +41,29 @@ from arclink.access.queries import (
     ConflictError,
     Direction,
     LinkQuery,
+    MatchType,
     requested_span,
     surt_asked,
 )
 from arclink.access.reader import MementoSummary, Reading
+from arclink.access.signatures import keyword
+from arclink.access.tallies import Period
+from arclink.access.texts import printable, printable_uri
+from arclink.access.timemaps import TimeMap, read_timemap
 from arclink.access.times import AT, AT_OR_SPAN
 from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import find_capture
 from arclink.captures.read import CapturedPage, PageReader
+from arclink.charts.results import ResultRows, RowResult, frame_of, table_of
 from arclink.closing import Closing
-from arclink.errors import UsageError
+from arclink.errors import InstanceError, UsageError
 from arclink.extras import analysis_extra
 from arclink.known import KnownLinks
-from arclink.model import Memento, Span
+from arclink.model import ALL_TIME, Memento, Span
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS
 from arclink.store.protocols import Answers, Scans, StoreStats
+from arclink.uris.resolution import serialised
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -60,6 +79,7 @@ if TYPE_CHECKING:
     from arclink.export.exports import Exported
     from arclink.export.queries import ExportQuery
     from arclink.questions.asking import AskAnswer
+    from arclink.subsets.catalog import StoredSubset, SubsetCatalog
 
 Time = str | date | datetime
 """A time: 1 to 14 digits, ISO 8601, or a Python date or datetime; without a time zone it is UTC."""
@@ -173,13 +193,13 @@ class OfStream(TypedDict, total=False):
     cache: str | PathLike[str]
 
 
-class Links(Iterable[Member]):
+class Links(ResultRows, Iterable[Member]):
     """The links of a URI in one direction, as `Member` objects.
 
-    They are read from the store during iteration; a second iteration reads them again. Up to 10,000
-    links come once each, in the order of the command line. If the URI has more, they come in store
-    order, and a link that several contents have comes once per content
-    (``docs/reference/service.md``, *Order and size of answers*).
+    They are read from the store during iteration. Up to 10,000 links come once each, in the order
+    of the command line, and are kept, so that `len` and a second iteration do not read them again.
+    If the URI has more, they come in store order, a link that several contents have comes once per
+    content (``docs/reference/service.md``, *Order and size of answers*), and there is no `len`.
     """
 
     def __init__(self, store: Answers, query: LinkQuery, limit: int | None) -> None:
@@ -190,8 +210,51 @@ class Links(Iterable[Member]):
     def __iter__(self) -> Iterator[Member]:
         return islice(self._all(), self._limit)
 
-    def __repr__(self) -> str:
-        return f"<{self._query.direction.value}links of {self._query.uri}>"
+    def __len__(self) -> int:
+        if self.size is None:
+            raise TypeError("more than 10,000 links: their number is known after they are read")
+        return self.size
+
+    def __bool__(self) -> bool:
+        return any(True for _ in self)
+
+    @property
+    def title(self) -> str:
+        query = self._query
+        times = {"at": query.at, "from": query.span.first, "to": query.span.last}
+        said = [
+            f"{name} {date_and_time(time)}"
+            for name, time in times.items()
+            if time and time not in (ALL_TIME.first, ALL_TIME.last)
+        ]
+        if query.match_type is not MatchType.EXACT:
+            said.append(f"({query.match_type.value})")
+        return " ".join([f"{query.direction.value}links of {query.uri}", *said])
+
+    @property
+    def read_from(self) -> str:
+        known = self.known
+        unknown = known.why_unknown(when_asked(self._query))
+        return known.read_from or (f"unknown: {unknown}" if unknown else "")
+
+    @property
+    def size(self) -> int | None:
+        first = self._first
+        count = sum(1 for _ in chain(first.outlinks, first.inlinks))
+        if first.next is None:
+            return min(count, self._limit or count)
+        return self._limit if self._limit and self._limit <= count else None
+
+    @property
+    def known_by_day(self) -> Mapping[str, KnownLinks] | None:
+        query = self._query
+        if query.at is not None or query.match_type is not MatchType.EXACT:
+            return None
+        if query.direction.is_in:
+            return self._store.days(query.span)
+        reading = Reading(self._store, query)
+        read = (one for one in reading.mementos() if reading.state_of(one) is State.READ)
+        return {Period.DAY.of(one.timestamp): KnownLinks(1, 1) for one in read}
 
     @property
     def mementos(self) -> MementoSummary:
@@ -218,33 +281,20 @@ class Links(Iterable[Member]):
             return reading.known_inlinks()
         return reading.summary().known
 
-    def to_pandas(self) -> "pd.DataFrame":
-        """Return a row per link: its fields and its times.
+    def as_rows(self, most: int | None = None) -> RowAnswer:
+        """Return a row per link: its ends, fields and times, or the first ``most`` rows.
 
-        Columns: uri, surt, kind, text, rel, first, last (UTC), mementos, timestamps, written.
-        ``uri`` is serialised like targets, so that frames can be joined on it; ``written`` is the
-        URI as captured if it differs, else None.
-
-        Raises:
-            UsageError: pandas is not installed.
+        Columns: source, target, uri, surt, kind, text, rel, first, last, mementos, timestamps,
+        written. ``uri``, ``source`` and ``target`` are serialised like targets, so that frames can
+        be joined on them; ``written`` is the URI as captured if it differs, else None. The page of
+        the query is one node, whatever variant a link has.
         """
-        columns = (
-            *("uri", "surt", "kind", "text", "rel", "first", "last", "mementos", "timestamps"),
-            "written",
-        )
-        rows = [
-            (
-                link.serialised,
-                *link[1:5],
-                link.timestamps[0],
-                link.timestamps[-1],
-                len(link.timestamps),
-                link.timestamps,
-                None if link.serialised == link.uri else link.uri,
-            )
-            for link in self
-        ]
-        return _frame_of(rows, columns, times=("first", "last"))
+        is_out = self._query.direction.is_out
+        return _links_as_rows(_link_row(self._query, one, is_out) for one in islice(self, most))
+
+    @cached_property
+    def _first(self) -> LinkAnswer:
+        return answer_link_query(self._store, self._query)
 
     def _all(self) -> Iterator[Member]:
         for answer in self.answers():
@@ -253,55 +303,197 @@ class Links(Iterable[Member]):
 
     def answers(self) -> Iterator[LinkAnswer]:
         """Yield the answers with the links, like the pages of the service."""
-        query = self._query
+        answer = self._first
         while True:
-            answer = answer_link_query(self._store, query)
             yield answer
             if answer.next is None:
                 return
-            query = replace(query, cursor=decode_cursor(answer.next, query.fingerprint))
+            cursor = decode_cursor(answer.next, self._query.fingerprint)
+            answer = answer_link_query(self._store, replace(self._query, cursor=cursor))
 
 
-class Anchors(list[Anchor]):
+_LINK_COLUMNS = (
+    *("source", "target", "uri", "surt", "kind", "text", "rel"),
+    *("first", "last", "mementos", "timestamps", "written"),
+)
+
+
+def _links_as_rows(rows: Iterable[Row], *more: str) -> RowAnswer:
+    types = {
+        **dict.fromkeys((*_LINK_COLUMNS, *more), "string"),
+        "mementos": "int64",
+        "timestamps": "list<timestamp>",
+    }
+    shown = ("uri", "kind", "text", "first", "last", "mementos", *more)
+    columns = (*_LINK_COLUMNS, *more)
+    return RowAnswer({}, (), columns, {"links": [*rows]}, shown=shown, types=types)
+
+
+def _link_row(query: LinkQuery, link: Member, is_out: bool) -> Row:
+    other = printable_uri(link.serialised)
+    is_one = query.match_type is MatchType.EXACT
+    page = printable_uri(serialised(query.uri if is_one else link.variants[0]))
+    source, target = (page, other) if is_out else (other, page)
+    return {
+        "source": source,
+        "target": target,
+        "uri": other,
+        "surt": printable(link.surt),
+        "kind": link.kind,
+        "text": printable(link.text),
+        "rel": None if link.rel is None else printable(link.rel),
+        "first": link.timestamps[0],
+        "last": link.timestamps[-1],
+        "mementos": len(link.timestamps),
+        "timestamps": link.timestamps,
+        "written": None if link.serialised == link.uri else printable_uri(link.uri),
+    }
+
+
+class MergedLinks(ResultRows, Sequence[Member]):
+    """The links of a URI in several archives, merged: its outlinks, then its inlinks.
+
+    Attributes:
+        answers: The answers that have them.
+        archives: What became of the query to each archive.
+        outlinks: Links of the page.
+        inlinks: Links to the page.
+    """
+
+    def __init__(self, answers: Sequence[LinkAnswer], archives: Sequence[ArchiveReport]) -> None:
+        self.answers = answers
+        self.archives = archives
+        self.outlinks = [link for answer in answers for link in answer.outlinks]
+        self.inlinks = [link for answer in answers for link in answer.inlinks]
+
+    @overload
+    def __getitem__(self, index: int) -> Member: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Member]: ...
+    def __getitem__(self, index: int | slice) -> Member | Sequence[Member]:
+        return [*self.outlinks, *self.inlinks][index]
+
+    def __len__(self) -> int:
+        return len(self.outlinks) + len(self.inlinks)
+
+    @property
+    def title(self) -> str:
+        return f"links of {self.answers[0].query.uri}"
+
+    @property
+    def read_from(self) -> str:
+        return "; ".join(archive_lines(self.archives))
+
+    @property
+    def known_by_day(self) -> None:
+        return None
+
+    @property
+    def size(self) -> int:
+        return len(self)
+
+    def as_rows(self, most: int | None = None) -> RowAnswer:
+        """Return a row per link, as `Links.as_rows`, and the names of its archives."""
+        query = self.answers[0].query
+        links = [*((one, True) for one in self.outlinks), *((one, False) for one in self.inlinks)]
+        rows = (
+            {
+                **_link_row(query, link, is_out),
+                "archives": ", ".join(link.archives.names) if link.archives else "",
+            }
+            for link, is_out in links[:most]
+        )
+        return _links_as_rows(rows, "archives")
+
+    def to_rdf(self) -> "rdflib.Graph":
+        """Return the links as an rdflib graph; each is a named node, and says its archives.
+
+        Raises:
+            UsageError: rdflib is not installed.
+        """
+        return _rdf_of(self.answers)
+
+
+class Anchors(ResultRows, Sequence[Anchor]):
     """The texts of the links to a URI, by period, host, first seen and text.
+
+    Its rows, unlike its items, include those of periods of which no links are known.
 
     Attributes:
         windows: What is known in each period, also in those without texts; empty if times are
             counted together, or if it is not known.
     """
 
-    def __init__(self, answer: AnchorsAnswer) -> None:
-        super().__init__(answer.anchors)
+    def __init__(self, answer: AnchorsAnswer, days: Mapping[str, KnownLinks] | None) -> None:
+        self._anchors = answer.anchors
         self.windows = answer.windows
+        self._days = days
+        self._uri = answer.query.links.uri
+        self._rows = anchors_as_rows(answer)
 
-    def to_pandas(self) -> "pd.DataFrame":
-        """Return a row per text, with its counts and times.
+    @overload
+    def __getitem__(self, index: int) -> Anchor: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Anchor]: ...
+    def __getitem__(self, index: int | slice) -> Anchor | Sequence[Anchor]:
+        return self._anchors[index]
 
-        Columns: period, host, text, kind, links, contents, mementos, hosts, first, last (UTC).
+    def __len__(self) -> int:
+        return len(self._anchors)
 
-        Raises:
-            UsageError: pandas is not installed.
-        """
-        columns = (
-            "period",
-            "host",
-            "text",
-            "kind",
-            "links",
-            "contents",
-            "mementos",
-            "hosts",
-            "first",
-            "last",
+    @property
+    def title(self) -> str:
+        return f"texts of links to {self._uri}"
+
+    @property
+    def read_from(self) -> str:
+        return self._rows.lines[2]
+
+    @property
+    def known_by_day(self) -> Mapping[str, KnownLinks] | None:
+        return self._days
+
+    @property
+    def size(self) -> int:
+        return len(self)
+
+    def as_rows(self, most: int | None = None) -> RowAnswer:
+        """Return a row per text, with its counts and times, as in CSV (``arclink anchors``)."""
+        sections = {name: rows[:most] for name, rows in self._rows.sections.items()}
+        return replace(self._rows, sections=sections, types=_ANCHOR_TYPES)
+
+
+_ANCHOR_TYPES = {
+    **dict.fromkeys(("period", "host", "text", "kind", "first_uri"), "string"),
+    **dict.fromkeys(("links", "contents", "mementos", "hosts", "captures", "read"), "int64"),
+}
+
+
+@contextmanager
+def _in_words_of_python() -> Iterator[None]:
+    """Name parameters in errors as keywords of Python: ``from_``, ``min_count``, ``match_type``.
+
+    Raises:
+        BadParameterError: Such an error was raised.
+    """
+    try:
+        yield
+    except UnknownParameterError as error:
+        names = [keyword(name) for name in error.names if name not in _NO_KEYWORDS]
+        meant = get_close_matches(keyword(error.name), names, 1, 0.65)
+        error.args = (
+            f"{keyword(error.name)}: there is no such keyword"
+            f"{f'; did you mean {meant[0]}?' if meant else '.'} Keywords: {', '.join(names)}",
         )
-        rows = [
-            (*one[:4], *one.counts[:4], one.counts.first.timestamp, one.counts.last.timestamp)
-            for one in self
-        ]
-        return _frame_of(rows, columns, times=("first", "last"))
+        raise
+    except BadParameterError as error:
+        text, name = str(error), error.name
+        if text.startswith((f"{name}:", f"{name} ")):  # else another method has done it
+            error.args = (keyword(name) + text.removeprefix(name),)
+        raise
 
 
-class LinkGraph(Closing):
+class LinkGraph(Methods, Closing):
     """A temporal link graph, at all times or at one time.
 
     Use it only in the thread that opened it. Close it, or use ``with``. Every ``uri`` may be
@@ -336,6 +528,7 @@ class LinkGraph(Closing):
     def __repr__(self) -> str:
         return f"<LinkGraph at {self._at}>" if self._at else "<LinkGraph>"
 
+    @_in_words_of_python()
     def at(self, time: Time) -> Self:
         """Return the graph at the end of ``time``: the links of the mementos in force.
 
@@ -363,6 +556,39 @@ class LinkGraph(Closing):
         store = narrowed(self.store, self._where, selection)
         return type(self)(store, self._at or None, self._archives, self._where)
 
+    def select(self, name: str, selection: str, *, keep: bool = False) -> "StoredSubset":
+        """Store a selection of captures under a name; it replaces a subset of that name.
+
+        Args:
+            name: The name, which `subset` takes.
+            selection: Such as ``domain:gov and from:2001`` (``docs/reference/subsets.md``).
+            keep: Whether to store the list of captures as it is now; otherwise the subset changes
+                with the store.
+
+        Raises:
+            UsageError: The name or the selection cannot be read, or the graph has no path.
+            OperatorError: The subset cannot be written.
+        """
+        from arclink.subsets.language import parse_selection
+
+        return self._subsets().put(self.store.whole, name, parse_selection(selection), keep=keep)
+
+    def subsets(self) -> "list[StoredSubset]":
+        """Return the named subsets of the store, by name.
+
+        Raises:
+            UsageError: The graph has no path.
+            StoreError: One of them cannot be read.
+        """
+        return [*self._subsets()]
+
+    def _subsets(self) -> "SubsetCatalog":
+        from arclink.subsets.catalog import SubsetCatalog
+
+        if not self._where:
+            raise UsageError("subsets: only for a graph that was opened with arclink.open")
+        return SubsetCatalog(self._where)
+
     def sql(self, query: str) -> "arrow.Table":
         """Return the answer of SQL over the captures and links of this graph.
 
@@ -383,6 +609,7 @@ class LinkGraph(Closing):
         with SqlDatabase(self._where, self.store) as database:
             return database.answer(query)
 
+    @_in_words_of_python()
     def ask(self, question: str, *uris: str, **parameters: Unpack[OfQuestion]) -> "AskAnswer":
         """Return the answer to a question about pages, sites or the whole archive.
 
@@ -411,6 +638,7 @@ class LinkGraph(Closing):
         with ShownRelations(self._where, self.store) as database:
             return ask(database, query)
 
+    @_in_words_of_python()
     def outlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
         """Return the links of a page, with the mementos that show them.
 
@@ -423,11 +651,15 @@ class LinkGraph(Closing):
         """
         return self._links(uri, Direction.OUT, parameters)
 
+    @_in_words_of_python()
     def inlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
         """Return the links to a page, which may never have been captured itself; see `outlinks`."""
         return self._links(uri, Direction.IN, parameters)
 
-    def anchors(self, uri: str, **parameters: Unpack[OfRows]) -> Anchors:
+    @_in_words_of_python()
+    def anchors(  # type: ignore[override]  # its rows are tuples
+        self, uri: str, **parameters: Unpack[OfRows]
+    ) -> Anchors:
         """Return the texts of the links to a page, counted over all its inlinks.
 
         Args:
@@ -438,8 +670,11 @@ class LinkGraph(Closing):
             BadParameterError: A parameter is wrong.
         """
         query = AnchorsQuery.from_parameters(self._written({"uri": uri, "limit": 0, **parameters}))
-        return Anchors(answer_anchors(self.store, query, UNLIMITED))
+        links = query.links
+        days = self.store.days(links.span) if links.at is None else None
+        return Anchors(answer_anchors(self.store, query, UNLIMITED), days)
 
+    @_in_words_of_python()
     def mementos(self, uri: str, from_: Time = "", to: Time = "") -> Iterator[Memento]:
         """Yield the captures of a page, oldest first; in a graph at a time, those not after it.
 
@@ -451,6 +686,29 @@ class LinkGraph(Closing):
         span = requested_span(_text_of_time(from_), _text_of_time(to) or self._at)
         return self._mementos(uri, span)
 
+    @_in_words_of_python()
+    def timemap(self, uri: str, from_: Time = "") -> TimeMap:
+        """Return up to 10,000 mementos of a page from a time on, oldest first.
+
+        Its ``following`` is the time of the first one that is left out.
+
+        Raises:
+            BadParameterError: ``uri`` is not a URI, or ``from_`` is not a time.
+        """
+        return read_timemap(self.store, uri, requested_span(_text_of_time(from_), "").first)
+
+    @_in_words_of_python()
+    def explain(self, uri: str, from_: Time = "", to: Time = "") -> Iterator[Explanation]:
+        """Yield what happened to each capture of a page, and why, oldest first.
+
+        Raises:
+            BadParameterError: ``uri`` is not a URI, or a time is not valid.
+        """
+        return explain(
+            self.store, uri, requested_span(_text_of_time(from_), _text_of_time(to) or self._at)
+        )
+
+    @_in_words_of_python()
     def get(self, uri: str, at: Time | None = None) -> CapturedPage:
         """Return a capture of a page as archived: status, headers and body.
 
@@ -467,6 +725,7 @@ class LinkGraph(Closing):
         """
         return self._reader.read(find_capture(self.store, uri, _text_of_time(at or self._at)))
 
+    @_in_words_of_python()
     def stream(self, **parameters: Unpack[OfStream]) -> "CaptureStream":
         """Return every capture of the graph with its bytes, each once; read one before the next.
 
@@ -500,6 +759,7 @@ class LinkGraph(Closing):
         )
         return CaptureStream(self.store, self._reader, query, tables=tables)
 
+    @_in_words_of_python()
     def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
         """Return the graph of all links at a level.
 
@@ -537,6 +797,7 @@ class LinkGraph(Closing):
                 )
         return graph
 
+    @_in_words_of_python()
     def to_pandas(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "pd.DataFrame":
         """Return a row per link between nodes: source, target, mementos, first, last (UTC).
 
@@ -551,13 +812,20 @@ class LinkGraph(Closing):
         with self._picture(level, parameters) as picture:
             names = [label for _, _, label in nodes_of(picture)]
             rows = [
-                (names[source], names[target], mementos, f"{first:014d}", f"{last:014d}")
+                {
+                    "source": names[source],
+                    "target": names[target],
+                    "mementos": mementos,
+                    "first": f"{first:014d}",
+                    "last": f"{last:014d}",
+                }
                 for source, target, mementos, first, last in links_of(picture.links)
             ]
-        return _frame_of(
-            rows, ("source", "target", "mementos", "first", "last"), times=("first", "last")
-        )
+        columns = ("source", "target", "mementos", "first", "last")
+        types = {"source": "string", "target": "string", "mementos": "int64"}
+        return frame_of(table_of(RowAnswer({}, (), columns, {"links": rows}, types=types)))
 
+    @_in_words_of_python()
     def export(self, path: str | PathLike[str], format: str, **parameters: Any) -> "Exported":  # noqa: A002  # the option's name
         """Write the graph to a file with a manifest (``docs/reference/exports.md``).
 
@@ -584,6 +852,7 @@ class LinkGraph(Closing):
             self._where,
         )
 
+    @_in_words_of_python()
     def export_captures(
         self,
         path: str | PathLike[str],
@@ -614,6 +883,7 @@ class LinkGraph(Closing):
         source = Source(self.store, ArchivePaths(self._archives))
         return take_away(source, TakeAwayQuery.from_parameters(given), Path(path))
 
+    @_in_words_of_python()
     def to_rdf(self, uri: str = "", **parameters: Unpack[OfLinks]) -> "rdflib.Graph":
         """Return links as an rdflib graph, held in memory; each link is a named node.
 
@@ -628,23 +898,16 @@ class LinkGraph(Closing):
             BadParameterError: A parameter is wrong.
             UsageError: rdflib is not installed, or there are parameters without a URI.
         """
-        try:
-            import rdflib
-        except ImportError as error:
-            raise UsageError("rdflib is not installed: pip install 'arclink[rdf]'") from error
+        graph = _empty_rdf()
         if "limit" in parameters:
             raise ConflictError(
                 "limit", str(parameters["limit"]), "cannot be used here: the graph has all links"
             )
         if parameters and not uri:
             raise UsageError(f"{', '.join(sorted(parameters))}: only with a URI")
-        graph = rdflib.Graph()
         if uri:
-            for links in (self.outlinks(uri, **parameters), self.inlinks(uri, **parameters)):
-                for answer in links.answers():
-                    lines = b"".join(write_ntriples(answer, Profile.LINKS))
-                    graph.parse(data=lines, format="ntriples")
-            return graph
+            links = self.outlinks(uri, **parameters), self.inlinks(uri, **parameters)
+            return _rdf_of(answer for one in links for answer in one.answers())
         with TemporaryDirectory() as folder:
             path = Path(folder, "links.nq")
             self.export(path, "nquads")
@@ -695,13 +958,92 @@ class LinkGraph(Closing):
     def _mementos(self, uri: str, span: Span) -> Iterator[Memento]:
         return self.store.mementos(surt_asked("uri", uri), span)
 
+    @_in_words_of_python()
+    def _answer(self, one: Capability[Any], given: Mapping[str, object]) -> RowResult:
+        """Return the answer of a capability to keywords; the methods of `Methods` call it."""
+        from arclink.analysis.slice_cache import cache_of
+
+        query = one.query.from_parameters(self._written(given))
+        cache = cache_of(self._where) if self._where else None
+        asked = ToAnswer(self.store, query, UNLIMITED, where=self._where, cache=cache)
+        return RowResult(one.name, one.rows(asked))
+
     def _written(self, given: Mapping[str, object]) -> list[tuple[str, str]]:
         """Return keywords as parameters of the command line and of the service."""
         return [*([("at", self._at)] if self._at else []), *pairs(given)]
 
 
+def _empty_rdf() -> "rdflib.Graph":
+    try:
+        import rdflib
+    except ImportError as error:
+        raise UsageError("rdflib is not installed: pip install 'arclink[rdf]'") from error
+    return rdflib.Graph()
+
+
+def _rdf_of(answers: Iterable[LinkAnswer]) -> "rdflib.Graph":
+    graph = _empty_rdf()
+    for answer in answers:
+        graph.parse(data=b"".join(write_ntriples(answer, Profile.LINKS)), format="ntriples")
+    return graph
+
+
 _NAMES = {"match_type": MATCH_TYPE.name}
 """Names of parameters that do not follow from the keywords."""
+
+
+def aggregate(
+    uri: str,
+    archives: Mapping[str, str | bytes | PathLike[str]],
+    seconds: float = 20.0,
+    **parameters: Unpack[Within],
+) -> MergedLinks:
+    """Return the links of a page in several archives, merged link by link.
+
+    Args:
+        uri: The URI of the page.
+        archives: By the name of each archive: the URL of an ArcLink service or of another service
+            that answers ``/LinkService/linkQuery?uri=``; the URL of any link query with ``{uri}``;
+            the path of a file with an answer; or the answer itself, as bytes (RDF/XML).
+        seconds: Maximum time for all services.
+        **parameters: See `Within`.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        UsageError: An archive is none of these.
+        InstanceError: No archive answered; the text says why. If some did not, `archives` of the
+            result says why.
+    """
+    from arclink.federation.instances import Instance, parse_instances, parse_name
+    from arclink.federation.limits import QueryLimits
+    from arclink.federation.merge import merge
+    from arclink.federation.merged_answers import MergedQuery, answer_of
+    from arclink.federation.requests import Asking
+
+    instances = [
+        Instance(parse_name("archives", name), f"bytes of {name}", where)
+        if isinstance(where, bytes)
+        else parse_instances([f"{name}={fspath(where)}"])[0]
+        for name, where in archives.items()
+    ]
+    with _in_words_of_python():
+        given = [*pairs({"uri": uri, "limit": MOST_MEMBERS, **parameters})]
+        asked = MergedQuery.from_parameters(given)
+    limits = QueryLimits(instance_seconds=seconds, whole_seconds=seconds)
+    found = Asking(instances, limits).ask(asked.query)
+    reports = [report for _, report in found]
+    if not any(report.has_answered for report in reports):
+        raise InstanceError(f"no archive answered: {'; '.join(archive_lines(reports))}")
+    merged = merge(findings for findings, _ in found)
+    answers = [answer_of(merged, asked, reports)]
+    while cursor := answers[-1].next:
+        following = MergedQuery.from_parameters([*given, ("cursor", cursor)])
+        answers.append(answer_of(merged, following, reports))
+    return MergedLinks(answers, reports)
+
+
+_NO_KEYWORDS = frozenset({"uri", "url", "at", "kind", "direction", "cursor", "format", "as"})
+"""Names of parameters that are arguments of their own in Python, have another name, or none."""
 
 
 def pairs(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -719,21 +1061,6 @@ def _text_of_time(time: Time) -> str:
     ('2010-02-12', '201002')
     """
     return time if isinstance(time, str) else time.isoformat()
-
-
-def _frame_of(
-    rows: Iterable[Sequence[object]], columns: Sequence[str], times: Sequence[str] = ()
-) -> "pd.DataFrame":
-    """Return a pandas frame of ``rows``; columns in ``times`` have 14 digits and become UTC.
-
-    Raises:
-        UsageError: pandas is not installed.
-    """
-    with analysis_extra():
-        import pandas as pd
-    frame = pd.DataFrame(list(rows), columns=list(columns))
-    moments = {name: pd.to_datetime(frame[name], format="%Y%m%d%H%M%S", utc=True) for name in times}
-    return frame.assign(**moments)
 
 
 def _written(value: object) -> str:

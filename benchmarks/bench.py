@@ -116,7 +116,7 @@ class Bench:
         rows = self.folder / f"{self.real.name}.cdxj"
         if not rows.exists():
             folder = self.scratch("index")
-            self.run(arclink("index", str(self.real), "--folder", str(folder)), repeat=1)
+            self.run(arclink("index", str(self.real), "--into", str(folder)), repeat=1)
             rows.write_bytes(
                 b"".join(path.read_bytes() for path in sorted((folder / "rows").glob("part-*")))
             )

@@ -84,7 +84,7 @@ def _arclink(bench: Bench, cdx: Path, *options: str) -> tuple[Figure, Mapping[st
     rules.write_text(json.dumps({"mime_before_extension": False}), encoding="utf-8")  # as the peers
     options = ("--rules", str(rules), *options)
     figure = bench.run(
-        arclink("filter", str(cdx), *options, "--folder", str(bench.scratch("filter-arclink"))),
+        arclink("filter", str(cdx), *options, "--into", str(bench.scratch("filter-arclink"))),
         repeat=1,
     )
     return figure, counts_of_summary(figure.printed)

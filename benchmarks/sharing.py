@@ -75,7 +75,7 @@ def _builds(bench: Bench) -> Table:
     if not cdxj.exists():
         folder = bench.scratch("index")
         files = map(str, corpus.files)
-        bench.run(arclink("index", *files, "--folder", str(folder)), repeat=1)
+        bench.run(arclink("index", *files, "--into", str(folder)), repeat=1)
         parts = (path.read_bytes() for path in (folder / "rows").glob("part-*"))
         cdxj.write_bytes(b"".join(sorted(b"".join(parts).splitlines(keepends=True))))
     forms = {

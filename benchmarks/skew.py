@@ -83,9 +83,9 @@ def stages(folder: Path) -> Iterator[tuple[str, Figure]]:
     """Yield what each stage costs, and the question for all inlinks of the hub."""
     batch = str(folder / "batch")
     words = {
-        "filter": ["filter", str(folder / "skew.cdx"), "--folder", batch],
-        "extract": ["extract", str(folder / "skew.warc.gz"), "--folder", batch],
-        "graph": ["graph", "--folder", batch],
+        "filter": ["filter", str(folder / "skew.cdx"), "--into", batch],
+        "extract": ["extract", str(folder / "skew.warc.gz"), "--into", batch],
+        "graph": ["graph", "--into", batch],
         "load": ["load", "--folder", batch, "--store", str(folder / "links.db")],
     }
     words["links"] = ["links", "http://hub.example/", "--store", str(folder / "links.db")]

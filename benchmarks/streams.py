@@ -37,11 +37,11 @@ from arclink.captures.read import PageReader
 from arclink.captures.stream import CaptureStream
 from arclink.demo import write_demo_archive
 from arclink.errors import CaptureError
-from arclink.model import ALL_SURTS, REVISIT
+from arclink.model import ALL_SURTS, REVISIT, Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
 from arclink.subsets.opener import open_graph
-from arclink.uris.hosts import stem_of_host
+from arclink.uris.hosts import host_of, stem_of_host
 from benchmarks.built_stores import build_store
 from benchmarks.tables import TIMES, Cell, Table, Target, format_table
 
@@ -154,7 +154,7 @@ def _prefixes(store: Path) -> Table:
     hosts = of_hosts.most_common()
     rows: list[list[Cell]] = []
     for stem, count in (hosts[0], hosts[len(hosts) // 2], hosts[-1]):
-        text = f'prefix:"{stem}"'
+        text = f"http://{host_of(Surt(f'{stem}/'))}/*"
         rates = _best_of_each(
             {
                 "captures": partial(_scanned, store, text, 1),

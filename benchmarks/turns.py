@@ -46,6 +46,7 @@ class Side:
 def commands(corpus: Corpus, rows: Path, uri: str) -> dict[str, list[str]]:
     """Return the compared commands by name; each works with the output of those before it."""
     files = list(map(str, corpus.files))
+    # The earlier name of --into, which both sides know.
     work, loaded = ["--folder", "work"], ["--store", "loaded.db"]
     links = ["links", uri, *loaded, "--limit", "1000"]
     return {

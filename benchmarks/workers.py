@@ -80,13 +80,12 @@ def run_stages(bench: Bench, corpus: Corpus, folder: Path, workers: int) -> Mapp
     files = [str(path) for path in corpus.files]
     cores = ["--cores", str(workers)]
     commands: dict[str, Sequence[str]] = {
-        "filter": [str(corpus.cdx), *cores],
-        "extract": [*files, *cores],
-        "graph": cores,
-        "load": ["--store", str(folder / "links.db"), *cores],
+        "filter": [str(corpus.cdx), *cores, "--into"],
+        "extract": [*files, *cores, "--into"],
+        "graph": [*cores, "--into"],
+        "load": ["--store", str(folder / "links.db"), *cores, "--folder"],
     }
     # Once each: a stage that is run again finds what it wrote.
     return {
-        name: measure_once(arclink(name, *words, "--folder", str(folder)))
-        for name, words in commands.items()
+        name: measure_once(arclink(name, *words, str(folder))) for name, words in commands.items()
     }

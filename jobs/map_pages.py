@@ -1,7 +1,7 @@
 """Map pages: applies a function of the user to every page of a stream, on any engine.
 
-Input: files of pointers that ``arclink stream --pointers FOLDER`` wrote. Output: a JSON object per
-value, with the URI and the time of its capture.
+Input: files of pointers that ``arclink stream --format pointers --into FOLDER`` wrote. Output:
+a JSON object per value, with the URI and the time of its capture.
 
     python jobs/map_pages.py -r local --function tools:count_words FOLDER/part-*
     --output-dir WORDS

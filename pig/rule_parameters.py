@@ -4,7 +4,7 @@
     python pig/rule_parameters.py --takedowns takedowns.jsonl > rules.pig
 
 Each list of docs/reference/filter.md becomes one regular expression of Java; an empty list becomes
-one that matches nothing. Takedowns, as `arclink forget --export` writes them, become one condition.
+one that matches nothing. Takedowns, as `arclink forget --into` writes them, become one condition.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def main() -> None:
     given.add_argument(
         "rules", nargs="?", type=Path, help="JSON file of filter rules (docs/reference/filter.md)"
     )
-    given.add_argument("--takedowns", type=Path, help="file that `arclink forget --export` wrote")
+    given.add_argument("--takedowns", type=Path, help="file that `arclink forget --into` wrote")
     options = given.parse_args()
     rules = Rules.from_json(options.rules.read_bytes()) if options.rules else Rules()
     forgotten = (

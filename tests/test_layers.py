@@ -57,6 +57,7 @@ PACKAGES_OF_ROOMS = {
     "flask": {"service"},
     "werkzeug": {"service"},
     "waitress": {"service"},
+    "mcp": {"service"},
     "click": {"cli"},
     "cassandra": {"store"},
     "urllib3": {"network"},

@@ -3,8 +3,10 @@
 import doctest
 import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from arclink.access.queries import BadParameterError
 from arclink.cli.main import group
 from arclink.errors import StoreError, UsageError
 from arclink.known import KnownLinks
-from arclink.linkgraph import LinkGraph
+from arclink.linkgraph import LinkGraph, aggregate
 from arclink.model import Timestamp
 from tests.pipeline.conftest import demo, store
 from tests.store.memory_store import MemoryStore, Page, link
@@ -222,6 +224,41 @@ def test_a_wrong_argument_is_an_error_at_once(store: Path) -> None:
                 call()
 
 
+WRONG: list[tuple[str, Callable[[Any], object], str]] = [
+    ("from_", lambda graph: graph.inlinks(PAGE, frm="2010"), "frm: .*did you mean from_[?]"),
+    ("from_", lambda graph: graph.anchors(PAGE, form_="2010"), "form: .*did you mean from_[?]"),
+    ("limit", lambda graph: graph.ask("linkers", limits=3), "did you mean limit[?]"),
+    ("min_count", lambda graph: graph.to_networkx(mincount=3), "did you mean min_count[?]"),
+    ("min_count", lambda graph: graph.to_pandas(min_cuont=3), "did you mean min_count[?]"),
+    ("order", lambda graph: graph.stream(ordr="file"), "did you mean order[?]"),
+    ("file_size", lambda graph: graph.export_captures("x", file_sise=3), "did you mean file_size"),
+    ("top", lambda graph: graph.export("x", "gexf", tp=3), "did you mean top[?]"),
+    ("match_type", lambda graph: graph.to_rdf(PAGE, matchtype="host"), "did you mean match_type"),
+    (
+        "nothing",
+        lambda graph: graph.outlinks(PAGE, xyz=3),
+        "xyz: there is no such keyword. Keywords",
+    ),
+    ("a time", lambda graph: graph.inlinks(PAGE, from_="soon"), "^from_: 'soon' is not allowed"),
+    ("in RDF", lambda graph: graph.to_rdf(PAGE, from_="soon"), "^from_: 'soon' is not"),
+    ("a time", lambda graph: graph.mementos(PAGE, from_="soon"), "^from_: 'soon' is not"),
+    ("a match", lambda graph: graph.inlinks(PAGE, match_type="x"), "^match_type: 'x' is not"),
+    ("a count", lambda graph: graph.to_networkx(min_count="x"), "^min_count: 'x' is not"),
+    ("a size", lambda graph: graph.export_captures("x", file_size="x"), "^file_size: 'x' is"),
+    ("hosts", lambda graph: graph.ask("most-linked", min_hosts="x"), "^min_hosts: 'x' is not"),
+    ("at", lambda graph: graph.at("soon"), "^at: 'soon' is not allowed"),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), [one[1:] for one in WRONG], ids=[w[0] for w in WRONG])
+def test_errors_have_the_words_of_python(
+    call: Callable[[Any], object], said: str, store: Path, tmp_path: Path
+) -> None:
+    with arclink.open(store) as graph, pytest.raises(BadParameterError, match=said) as caught:
+        call(graph)
+    assert not re.search(r"\b(from|min-count|file-size|matchType)[,:]", str(caught.value))
+
+
 def test_a_library_that_is_missing_is_named(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with (
@@ -303,6 +340,7 @@ def test_a_type_checker_reads_the_types_in_a_users_script(tmp_path: Path) -> Non
 
 def test_the_class_of_graphs_is_a_name_of_the_package() -> None:
     assert arclink.LinkGraph is LinkGraph
-    assert set(arclink.__all__) <= {*dir(arclink), "LinkGraph"}
+    assert arclink.aggregate is aggregate
+    assert set(arclink.__all__) <= {*dir(arclink), "LinkGraph", "aggregate"}
     with pytest.raises(AttributeError, match="no attribute 'Graph'"):
         _ = arclink.Graph  # type: ignore[attr-defined]

@@ -376,7 +376,7 @@ def test_the_demo_asks_about_the_page_with_the_most_to_tell(tmp_path: Path) -> N
     from arclink.demo import write_demo_archive
 
     call = re.search(
-        r"demo-archive \S+ --captures (\d+) --hosts (\d+) --seed (\d+)", text_of("Makefile")
+        r"demo-archive --into \S+ --captures (\d+) --hosts (\d+) --seed (\d+)", text_of("Makefile")
     )
     uri = re.search(r"^DEMO_URI := (\S+)$", text_of("Makefile"), re.MULTILINE)
     assert call
@@ -504,7 +504,7 @@ def module_of(package: str) -> str:
     return MODULE_OF.get(package, package.replace("-", "_"))
 
 
-@pytest.mark.parametrize("package", declared()["run"])
+@pytest.mark.parametrize("package", declared()["run"] + declared()["agents"])
 def test_the_code_imports_the_dependency(package: str) -> None:
     """Every package that users must install is imported."""
     assert module_of(package) in imported(*PACKAGES)
@@ -524,7 +524,10 @@ def test_the_tests_use_the_dependency(package: str) -> None:
 
 @pytest.mark.parametrize(
     ("folders", "sections"),
-    [(PACKAGES, ("run", "engines")), (("tests",), ("run", "test", "browser", "fuzz", "engines"))],
+    [
+        (PACKAGES, ("run", "agents", "engines")),
+        (("tests",), ("run", "agents", "test", "browser", "fuzz", "engines")),
+    ],
     ids=["code", "tests"],
 )
 def test_every_package_imported_is_declared(

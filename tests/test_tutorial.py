@@ -1,6 +1,6 @@
-"""The commands of the tutorial, the README and the page of exports run as written.
+"""The commands of the tutorial, the README, the page of exports and that of the paper run.
 
-The output of tutorial and README is the one that they show.
+Their output is the one that the pages show.
 """
 
 import os
@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -34,7 +34,7 @@ def calls(text: str) -> Iterator[tuple[str, list[str]]]:
 def missing(shown: list[str], output: str) -> list[str]:
     """Return the shown lines that the output lacks, in order; ``…`` stands for any lines.
 
-    Without ``…`` between them, lines follow each other directly.
+    In a line, it stands for any text. Without ``…`` between them, lines follow each other directly.
     """
     lines = output.splitlines()
     begin, is_free = 0, False
@@ -45,32 +45,43 @@ def missing(shown: list[str], output: str) -> list[str]:
         candidates = (
             range(begin, len(lines)) if is_free else range(begin, min(begin + 1, len(lines)))
         )
-        found = next((number for number in candidates if lines[number] == line), None)
+        fits = re.compile(".*".join(map(re.escape, line.split("…"))))
+        found = next((number for number in candidates if fits.fullmatch(lines[number])), None)
         if found is None:
             return [line]
         begin, is_free = found + 1, False
     return [] if is_free or begin == len(lines) else lines[begin:]
 
 
+def wrong_lines(
+    called: Iterable[tuple[str, list[str]]], folder: Path, environment: Mapping[str, str] = {}
+) -> list[tuple[str, str]]:
+    """Return the lines that calls of ``arclink`` in a folder do not print as shown."""
+    wrong = []
+    for call, shown in called:
+        done = subprocess.run(
+            [sys.executable, "-m", *shlex.split(call)],
+            cwd=folder,
+            env={**os.environ, "PYTHONUTF8": "1", **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        wrong += [(call, line) for line in missing(shown or ["…"], done.stdout)]
+    return wrong
+
+
 def test_the_tutorial_shows_what_its_commands_print(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONUTF8": "1"}
+    environment = {}
     wrong, ran = [], 0
     for call, shown in calls(TUTORIAL.read_text("utf-8")):
         if call.startswith("export "):
             name, _, value = call.removeprefix("export ").partition("=")
             environment[name] = value
         elif not call.startswith(READERS_OWN):
-            done = subprocess.run(
-                [sys.executable, "-m", *shlex.split(call)],
-                cwd=tmp_path,
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            wrong += wrong_lines([(call, shown)], tmp_path, environment)
             ran += 1
-            assert done.returncode == 0, done.stderr
-            wrong += [(call, line) for line in missing(shown, done.stdout)]
     assert wrong == []
     assert ran >= 10
 
@@ -92,19 +103,7 @@ def test_commands_of_a_page_run_on_the_store_of_the_demo(
         for call, shown in calls((ROOT / page).read_text("utf-8"))
         if call.startswith(command)
     ]
-    wrong = []
-    for call, shown in ran:
-        done = subprocess.run(
-            [sys.executable, "-m", *shlex.split(call)],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONUTF8": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        wrong += [(call, line) for line in missing(shown or ["…"], done.stdout)]
-    assert wrong == []
+    assert wrong_lines(ran, tmp_path) == []
     assert len(ran) == number
 
 
@@ -128,8 +127,61 @@ def test_the_python_and_the_query_of_the_readme_have_answers(demos: Demos, tmp_p
     assert len(answer["inlinks"]) == 11
 
 
+PAPER = ROOT / "docs/explanation/paper.md"
+
+
+def sections_of_paper() -> dict[tuple[str, str], list[tuple[str, list[str]]]]:
+    """Return the calls of each section of the page, by the kind and number that it is about."""
+    sections = {}
+    for part in PAPER.read_text("utf-8").split("\n## ")[1:]:
+        subject = part.partition(":")[0]
+        for number in re.findall(r"[\d.]+", subject):
+            sections[subject.split()[0].removesuffix("s"), number] = list(calls(part))
+    return sections
+
+
+@pytest.mark.costly
+def test_the_page_of_the_paper_shows_what_its_commands_print(
+    shared_data: Path, tmp_path: Path
+) -> None:
+    for name in ("aut", "flink_web"):
+        (tmp_path / name).symlink_to(shared_data / name)
+    wrong, ran = [], set()
+    for call, shown in calls(PAPER.read_text("utf-8")):
+        if call.startswith("echo "):
+            subprocess.run(call, shell=True, cwd=tmp_path, check=True)
+        elif call.startswith("curl "):
+            path = shlex.split(call)[1].removeprefix("http://127.0.0.1:8080")
+            answer = client_of(str(tmp_path / "flink.db")).get(path)
+            wrong += [(call, line) for line in missing(shown, answer.text)]
+        else:
+            wrong += wrong_lines([(call, shown)], tmp_path)
+        ran.add(call.split()[0])
+    assert wrong == []
+    assert ran == {"echo", "curl", "arclink"}
+
+
+def test_the_page_of_the_paper_has_a_command_for_all_that_the_paper_numbers(
+    shared_data: Path,
+) -> None:
+    paper = (shared_data.parent / "papers/arclink.txt").read_text("utf-8")
+    named = {*re.findall(r"^(Table|Figure|Listing) (\d+):", paper, re.MULTILINE)}
+    equations = re.findall(r"^\$.*\((\d)\)\$\$$", paper, re.MULTILINE)
+    sections = sections_of_paper()
+    assert len(named) == 12
+    assert len(equations) == 4
+    assert sections.keys() >= named | {("Equation", number) for number in equations}
+    for subject, called in sections.items():
+        text = " ".join(call for call, _ in called)
+        shown = [line for _, lines in called for line in lines if line != "…"]
+        assert len(shown) >= 2, subject
+        assert subject[0] == "Equation" or ("flink" in text and "aut" in text), subject
+
+
 def test_a_line_that_is_not_printed_is_missing() -> None:
     assert missing(["a", "…", "c"], "a\nb\nc\n") == []
     assert missing(["a", "c"], "a\nb\nc\n") == ["c"]
     assert missing(["…", "x"], "a\nb\n") == ["x"]
     assert missing(["a"], "a\nb\n") == ["b"]
+    assert missing(["a…c…", "d"], "axc\nd\n") == []
+    assert missing(["a…c", "d"], "axd\nd\n") == ["a…c"]

@@ -18,8 +18,8 @@ class Outcome(Enum):
 class Refused(Enum):
     """Why part of an instance's answer is refused; the value is the name in answers.
 
-    A reason of the first group refuses a whole link; each link is accepted, or refused once. A
-    reason of the second group refuses part of a link or of the answer.
+    A reason of the first group refuses a whole link or row; each is accepted, or refused once. A
+    reason of the second group refuses part of a link, of a row or of the answer.
     """
 
     MALFORMED_LINK = "malformed link"
@@ -29,6 +29,9 @@ class Refused(Enum):
     BAD_SOURCE = "source that cannot have been captured"
     OTHER_PAGE = "link of another page"
     NO_TIME = "link without a time that counts"
+    MALFORMED_ROW = "malformed row"
+    OTHER_ROW = "row about another address or time"
+    REPEATED_ROW = "row that came before"
 
     BAD_TIME = "no point in time"
     OTHER_TIME = "time outside the query"
@@ -38,12 +41,12 @@ class Refused(Enum):
     BAD_IN_FORCE = "memento that cannot be in force"
 
     @property
-    def is_of_link(self) -> bool:
-        """Whether a whole link was refused."""
-        return self in _OF_LINKS
+    def is_of_member(self) -> bool:
+        """Whether a whole link or row was refused."""
+        return self in _OF_MEMBERS
 
 
-_OF_LINKS = frozenset(
+_OF_MEMBERS = frozenset(
     {
         Refused.MALFORMED_LINK,
         Refused.NOT_ASKED,
@@ -52,6 +55,9 @@ _OF_LINKS = frozenset(
         Refused.BAD_SOURCE,
         Refused.OTHER_PAGE,
         Refused.NO_TIME,
+        Refused.MALFORMED_ROW,
+        Refused.OTHER_ROW,
+        Refused.REPEATED_ROW,
     }
 )
 
@@ -63,20 +69,22 @@ class ArchiveReport:
     Attributes:
         name: The operator's name for the archive.
         detail: Why it failed, or what is missing; empty if it succeeded.
-        links: Number of links in its answer, both directions together.
+        members: Number of links in its answer, both directions together; or of its rows.
         seconds: Duration of the request, in seconds.
         is_cached: Whether no request was made, or the archive answered that nothing has changed.
         refused: Number of refused parts of its answer, by reason: they cannot be true or cannot
             answer the query.
+        noun: What a member is: a link, or a row of an answer to a question.
     """
 
     name: str
     outcome: Outcome
     detail: str = ""
-    links: int = 0
+    members: int = 0
     seconds: float = 0.0
     is_cached: bool = False
     refused: Mapping[Refused, int] = field(default_factory=dict)
+    noun: str = "link"
 
     @property
     def has_answered(self) -> bool:
@@ -85,8 +93,8 @@ class ArchiveReport:
 
     @property
     def passed_over(self) -> int:
-        """The number of links that were refused."""
-        return sum(number for reason, number in self.refused.items() if reason.is_of_link)
+        """The number of links or rows that were refused."""
+        return sum(number for reason, number in self.refused.items() if reason.is_of_member)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ import orjson
 
 from arclink.access.capture_fields import CDX, UNKNOWN
 from arclink.access.collapsing import Collapse, Collapser, parse_collapse
+from arclink.access.common import LIMIT
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
     DeclaredQuery,
@@ -206,15 +207,17 @@ _CAPTURE_FILTER = Parameter(
 
 def _rows(text: str) -> int:
     number = int(text) if re.fullmatch("-?[0-9]{1,5}", text) else 0
+    if re.fullmatch("-?0+", text):
+        raise ValueError(f"not all rows: {RESUME_KEY.name} reads any number of them")
     if not 1 <= abs(number) <= MOST_ROWS:
         raise ValueError
     return number
 
 
-ROWS = Parameter(
-    "limit",
-    "Most rows; with a minus, the last ones.",
-    Form(
+ROWS = replace(
+    LIMIT,
+    about=f"{LIMIT.about.partition(';')[0]}; with a minus, the last ones.",
+    form=Form(
         f"a number from 1 to {MOST_ROWS}, or from -1 to -{MOST_ROWS}",
         {"type": "integer", "minimum": -MOST_ROWS, "maximum": MOST_ROWS, "not": {"const": 0}},
         _rows,
@@ -282,7 +285,7 @@ _FIELD_LIST = Parameter(
     also=("fields",),
     fields=("fields",),
 )
-OUTPUT = Parameter(
+_OUTPUT = Parameter(
     "output", "How rows are written.", named({name: name for name in OUTPUTS}), default="cdxj"
 )
 RESUME_KEY = Parameter(
@@ -312,7 +315,7 @@ CAPTURE_PARAMETERS = (
     _PAGE_SIZE,
     _SHOW_NUM_PAGES,
     _FIELD_LIST,
-    OUTPUT,
+    _OUTPUT,
     RESUME_KEY,
     _SHOW_RESUME_KEY,
     GZIP,
@@ -373,7 +376,7 @@ class CaptureQuery(DeclaredQuery):
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
-        asked = without_asterisk(given, is_of_index=True)
+        asked = without_asterisk(given)
         links = LinkQuery(*URI.required(asked), MATCH_TYPE.required(asked))
         values = cls.values(given, otherwise)
         closest, sort = _CLOSEST.optional(given), _SORT.required(given)

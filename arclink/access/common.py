@@ -8,7 +8,15 @@ resource as a parameter, and the tables of the documentation describe it.
 from dataclasses import replace
 from enum import Enum
 
-from arclink.access.declarations import PATH, TEXT, AnyParameter, Parameter, choice, matching
+from arclink.access.declarations import (
+    PATH,
+    TEXT,
+    AnyParameter,
+    Parameter,
+    choice,
+    matching,
+    whole_number,
+)
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, WORDS, parse_kinds, union_of
 from arclink.model import Kind
 
@@ -84,6 +92,27 @@ SUBSET = Parameter(
 """The parameter of every query to one store. It narrows the store before the query is answered."""
 SUBSET_FIRST = replace(SUBSET, is_positional=True, metavar="[NAME|SELECTION]")
 """The same parameter as the first word of a command that is about captures, not links."""
+
+LIMIT = Parameter(
+    "limit",
+    "Largest number of rows in each list of the answer, such as the links of one direction; "
+    "0 for all.",
+    whole_number(None),
+    default="1000",
+    metavar="N",
+    see="reference/service.md#limit",
+)
+"""The parameter of every answer in rows; `limit_to` makes those of one kind of answer.
+
+0 is all rows, as a stream where the answer is one, else an error that says why not and what to do.
+"""
+
+
+def limit_to(most: int, default: int) -> Parameter[int]:
+    """Return `LIMIT` with another largest value and default."""
+    form = whole_number(most, f"a number from 1 to {most}, or 0 for all")
+    return replace(LIMIT, form=form, default=str(default))
+
 
 COMMON: tuple[AnyParameter, ...] = (KINDS, REDIRECT)
 """The parameters of every query for links."""

@@ -11,6 +11,7 @@ that are a field of a dataclass are declared there: `field_parameter` makes the 
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
@@ -45,6 +46,18 @@ class BadParameterError(UsageError):
     def advice(self) -> str:
         """What to change, as words that follow the name of the parameter and a colon."""
         return f"expected {self.allowed}"
+
+
+class UnknownParameterError(BadParameterError):
+    """There is no such parameter.
+
+    Attributes:
+        names: The names of the parameters that there are.
+    """
+
+    def __init__(self, name: str, value: str, names: Iterable[str], hint: str) -> None:
+        self.names = tuple(names)
+        super().__init__(name, value, f"one of the parameters {', '.join(self.names)}{hint}")
 
 
 class ConflictError(BadParameterError):
@@ -93,6 +106,11 @@ class Parameter(Generic[Read]):
         is_list: Whether it may be repeated.
         has_commas: Whether one text may hold several values, separated by commas.
         also: Its other names.
+        was: Its earlier names, which are read for one more version, with a warning that names the
+            new one (`warn_renamed`). Help and descriptions do not show them. A name in capitals,
+            such as ``FILE``, was that of an argument of a command.
+        instead: What to write on the command line instead of an earlier name, if that is more than
+            the new name.
         metavar: The word for a value in help, often its unit: ``TIME``, ``SECONDS``. If it is
             empty, help shows the choices or the type.
         otherwise: The meaning of a missing parameter in words, where ``default`` does not show it.
@@ -114,6 +132,8 @@ class Parameter(Generic[Read]):
     is_list: bool = False
     has_commas: bool = False
     also: tuple[str, ...] = ()
+    was: tuple[str, ...] = ()
+    instead: str = ""
     metavar: str = ""
     otherwise: str = ""
     envvar: str = ""
@@ -125,7 +145,7 @@ class Parameter(Generic[Read]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (self.name, *self.also)
+        return (self.name, *self.also, *self.was)
 
     @property
     def of_query(self) -> tuple[str, ...]:
@@ -228,6 +248,15 @@ class Given:
 AnyParameter = Parameter[object]
 
 
+def warn_renamed(earlier: str, new: str) -> None:
+    """Warn that an earlier word was used, where users of the command, service or Python look.
+
+    The command line prints the warning, and the service logs it once.
+    """
+    text = f"{earlier} is now {new}. The next version will not know {earlier}."
+    warnings.warn(text, FutureWarning, stacklevel=2)
+
+
 def sort_out(parameters: Iterable[tuple[str, str]], declared: Sequence[AnyParameter]) -> Given:
     """Return the received texts by parameter name.
 
@@ -236,6 +265,7 @@ def sort_out(parameters: Iterable[tuple[str, str]], declared: Sequence[AnyParame
             its names are used.
     """
     by_name = {name: parameter for parameter in declared for name in parameter.names}
+    known = [name for name, parameter in by_name.items() if name not in parameter.was]
     texts: dict[str, list[str]] = {}
     for name, value in parameters:
         parameter = by_name.get(name)
@@ -243,9 +273,9 @@ def sort_out(parameters: Iterable[tuple[str, str]], declared: Sequence[AnyParame
             hint = (
                 "; an '&' inside the URI must be written %26" if {"uri", "url"} & set(texts) else ""
             )
-            raise BadParameterError(
-                name, value, f"one of the parameters {', '.join(by_name)}{hint}"
-            )
+            raise UnknownParameterError(name, value, known, hint)
+        if name in parameter.was:
+            warn_renamed(name, parameter.name)
         for other in parameter.names:
             if other in texts and not (parameter.is_list and other == name):
                 why = (

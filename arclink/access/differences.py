@@ -63,7 +63,7 @@ AFTER = replace(
     BEFORE, name="to", about="The later state: at the end of this time.", fields=("last",)
 )
 
-DIFF_PARAMETERS: tuple[AnyParameter, ...] = (
+_PARAMETERS: tuple[AnyParameter, ...] = (
     URI,
     BEFORE,
     AFTER,
@@ -84,7 +84,7 @@ class DiffQuery(RowQuery):
         last: The later time.
     """
 
-    DECLARED = DIFF_PARAMETERS
+    DECLARED = _PARAMETERS
 
     first: Timestamp
     last: Timestamp

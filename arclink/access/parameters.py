@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
+from arclink.access.common import limit_to
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
     ConflictError,
@@ -12,7 +13,6 @@ from arclink.access.declarations import (
     Given,
     Parameter,
     named,
-    whole_number,
 )
 from arclink.access.queries import (
     CURSOR,
@@ -66,13 +66,7 @@ BY_PERIOD_OR_HOST = Parameter(
     otherwise="all together",
     fields=("period", "is_by_host"),
 )
-ROW_LIMIT = Parameter(
-    "limit",
-    "Maximum number of rows per list; 0 for all rows that were counted.",
-    whole_number(MOST_ROWS, "a number of rows, or 0 for all that were counted"),
-    default=str(DEFAULT_LIMIT),
-    metavar="N",
-)
+ROW_LIMIT = limit_to(MOST_ROWS, DEFAULT_LIMIT)
 
 
 class RowCursor(NamedTuple):

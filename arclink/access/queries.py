@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
 
-from arclink.access.common import COMMON
+from arclink.access.common import COMMON, limit_to
 from arclink.access.common import KINDS as KINDS
 from arclink.access.common import KINDS_TO_FOLLOW as KINDS_TO_FOLLOW
 from arclink.access.common import REDIRECT as REDIRECT
@@ -28,7 +28,6 @@ from arclink.access.declarations import (
     choice,
     matching,
     switch,
-    whole_number,
 )
 from arclink.access.declarations import BadParameterError as BadParameterError
 from arclink.access.declarations import ConflictError as ConflictError
@@ -43,7 +42,7 @@ from arclink.access.kinds import (
     union_of,
 )
 from arclink.access.times import TIMES, span_of, times_of
-from arclink.errors import DataError
+from arclink.errors import DataError, UsageError
 from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
 from arclink.uris.hosts import stem_of_host, stems_of_domain
 from arclink.uris.methods import key_of_answer, method_asked
@@ -97,16 +96,12 @@ class MatchType(Enum):
     """All URIs of its host and of the hosts below it, at any port."""
 
 
-def as_written(text: str, *, is_of_index: bool = False) -> tuple[str, MatchType | None]:
+def as_written(text: str) -> tuple[str, MatchType | None]:
     """Return a URI without the asterisk that says which URIs are meant, and which; None without.
 
-    Only an asterisk before a dot at the beginning of a host, or after a slash at the end, says so.
-    Every other asterisk is a character of the URI, as in ``http://example.org/q?s=*``. So is an
-    asterisk if the rest is not a URI.
-
-    Args:
-        text: The URI as users type it.
-        is_of_index: As CDX servers read it: an asterisk after any character ends a prefix.
+    This is the one reader of parts of the archive, wherever a user names one. Only an asterisk
+    before a dot at the beginning of a host, or at the end, says so. Every other asterisk is a
+    character of the URI; so is one if the rest is not a URI. ``%2A`` always is (`as_page`).
 
     Source: the URLs of pywb's and OpenWayback's CDX servers.
 
@@ -120,8 +115,10 @@ def as_written(text: str, *, is_of_index: bool = False) -> tuple[str, MatchType 
     text = text.strip()
     if below := _BELOW_HOST.match(text):
         uri = text[below.end() :].removesuffix("*").removesuffix("/")
+        if re.search("[/?#]", uri):  # several hosts have no path in common
+            return text, None
         match_type = MatchType.DOMAIN
-    elif text.endswith("*") and (is_of_index or (text.endswith("/*") and "?" not in text)):
+    elif text.endswith("*"):
         uri, match_type = text[:-1], MatchType.PREFIX
     else:
         return text, None
@@ -130,6 +127,43 @@ def as_written(text: str, *, is_of_index: bool = False) -> tuple[str, MatchType 
     except ValueError:
         return text, None
     return uri, match_type
+
+
+def as_page(uri: str) -> str:
+    """Return a URI as users write it to mean its page only, not a part of the archive.
+
+    >>> as_page("http://example.org/q?s=*"), as_written("http://example.org/q?s=%2A")[1]
+    ('http://example.org/q?s=%2A', None)
+    """
+    return f"{uri[:-1]}%2A" if uri.endswith("*") else uri
+
+
+def prefixes_meant(text: str) -> tuple[Surt, ...]:
+    """Return the beginnings of the SURTs of a part of the archive, sorted; empty without asterisk.
+
+    Args:
+        text: ``*.example.org`` or ``http://example.org/news*``, as users type it.
+
+    Raises:
+        UsageError: The part is a folder, and no beginning of SURTs means it: SURTs have no slash at
+            their end.
+
+    >>> prefixes_meant("*.example.org"), prefixes_meant("http://example.org/news*")
+    (('org,example)', 'org,example,', 'org,example:'), ('org,example)/news',))
+    """
+    uri, match_type = as_written(text)
+    if match_type is None:
+        return ()
+    surt = _surt_read(uri)
+    if match_type is MatchType.DOMAIN:
+        return stems_of_domain(surt)
+    if uri.endswith("/") and not surt.endswith("/"):
+        raise UsageError(
+            f"{text!r}: beginnings of SURTs cannot mean this folder with its page. Write "
+            f"{uri[:-1] + '*'!r} for all pages that begin like it, or {surt + '/'!r} for those "
+            "below it"
+        )
+    return (surt,)
 
 
 def _surt_read(text: str) -> Surt:
@@ -217,14 +251,7 @@ FOLLOW = switch(
     "reference/service.md#redirects",
     field="is_following",
 )
-LIMIT = Parameter(
-    "limit",
-    "Number of links per direction; 0 for all, in formats that stream: jsonl, csv and RDF.",
-    whole_number(MOST_MEMBERS, f"a number from 1 to {MOST_MEMBERS}, or 0 for everything"),
-    default=str(DEFAULT_LIMIT),
-    metavar="N",
-    see="reference/service.md#order-and-size-of-answers",
-)
+LIMIT = limit_to(MOST_MEMBERS, DEFAULT_LIMIT)
 CURSOR = Parameter(
     "cursor",
     "Continue after an earlier answer to the same query: the value of 'next' in it.",
@@ -394,13 +421,13 @@ class LinkQuery(DeclaredQuery):
         return replace(self, cursor=cursor)
 
 
-def without_asterisk(given: Given, *, is_of_index: bool = False) -> Given:
+def without_asterisk(given: Given) -> Given:
     """Return parameters with the match type that an asterisk in the URI means (`as_written`).
 
     With a match type of its own, an asterisk is a character of the URI.
     """
     name, texts = given.found(URI)
-    uri, match_type = as_written("".join(texts), is_of_index=is_of_index)
+    uri, match_type = as_written("".join(texts))
     if match_type is None or given.has(MATCH_TYPE):
         return given
     return Given({**given.texts, name: (uri,), MATCH_TYPE.name: (match_type.value,)})

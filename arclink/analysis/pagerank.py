@@ -179,15 +179,23 @@ class FirstRanked(NamedTuple):
     tied: int
 
 
-def first_ranked(one: Slice, ranks: Floats, count: int) -> FirstRanked:
-    """Return the ``count`` nodes with the highest ranks, or all if there are fewer."""
+def first_ranked(
+    one: Slice, ranks: Floats, count: int, *, only_captured: bool = False
+) -> FirstRanked:
+    """Return the ``count`` nodes with the highest ranks, or all if there are fewer.
+
+    With ``only_captured``, nodes that were not captured in the window are skipped; the others
+    keep their places among all.
+    """
     rounded = _without_rounding(ranks)
+    candidates = np.flatnonzero(one.captured) if only_captured else np.arange(len(rounded))
+    values = rounded[candidates]
     least = (
-        np.partition(rounded, len(rounded) - count)[len(rounded) - count]
-        if 0 < count < len(rounded)
+        np.partition(values, len(values) - count)[len(values) - count]
+        if 0 < count < len(values)
         else 0.0
     )
-    at_least = np.flatnonzero(rounded >= least)
+    at_least = candidates[values >= least]
     order = at_least[np.lexsort((at_least, -rounded[at_least]))][:count].tolist()
     found = [
         Ranked(

@@ -18,15 +18,28 @@ The number of pages that a search reads is limited. The answer says whether the 
 it knew the result.
 """
 
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from heapq import heappop, heappush
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
-from arclink.access.queries import LinkQuery
+from arclink.access.common import COMMON_TO_FOLLOW
+from arclink.access.declarations import (
+    ConflictError,
+    DeclaredQuery,
+    Given,
+    Parameter,
+    choice,
+    whole_number,
+)
+from arclink.access.groups import Budget
+from arclink.access.kinds import NAVIGATION
+from arclink.access.queries import URI, LinkQuery
+from arclink.access.times import FROM, TO
 from arclink.model import ALL_TIME, ContentId, Outlink, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
@@ -44,6 +57,40 @@ class PathChoice(Enum):
 
     EARLIEST = "earliest"
     SHORTEST = "shortest"
+
+
+BEGIN = replace(
+    URI, name="begin", about="Where the path begins.", also=(), metavar="FROM_URI", fields=()
+)
+END = replace(BEGIN, name="end", about="Where it ends.", metavar="TO_URI", fields=("end", "target"))
+_FIND = Parameter(
+    "find",
+    "The path that arrives first, or the path with the fewest links.",
+    choice(PathChoice),
+    default="earliest",
+    fields=("wanted",),
+)
+_WHEN = Parameter(
+    "when",
+    "When a link can be followed: at its mementos, or until the next memento of its page.",
+    choice(Usable),
+    default="seen",
+    fields=("usable",),
+)
+_MOST_PAGES = Parameter(
+    "most-pages",
+    "Maximum number of pages to search.",
+    whole_number(1_000_000_000, least=1),
+    default="20000",
+    metavar="N",
+)
+MOST_HOPS = Parameter(
+    "most-hops",
+    "Maximum number of links of a shortest path.",
+    whole_number(1_000, least=1),
+    default="20",
+    metavar="N",
+)
 
 
 class PathStep(NamedTuple):
@@ -78,23 +125,45 @@ class _Arrival(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PathQuery:
+class PathQuery(DeclaredQuery):
     """A query for a path.
 
     Attributes:
         links: The start (its SURT), the range in which links are followed (its span), and the kinds
             of links.
-        target: The SURT at which the path ends; another than the start.
+        end: The URI at which the path ends.
+        target: Its SURT; another than that of the start.
         most_pages: Largest number of pages to read, counting repetitions.
         most_hops: Largest number of links of a shortest path.
+        most_links: Largest number of links to read; the page at which it is reached is read whole.
     """
 
+    DECLARED = (BEGIN, END, _FIND, _WHEN, FROM, TO, *COMMON_TO_FOLLOW, _MOST_PAGES, MOST_HOPS)
+
     links: LinkQuery
+    end: UriR
     target: Surt
     usable: Usable
     wanted: PathChoice
     most_pages: int
     most_hops: int
+    most_links: int = sys.maxsize
+
+    @classmethod
+    def of(cls, given: Given, **otherwise: Any) -> Self:
+        uri, surt = BEGIN.required(given)
+        values = cls.values(given, otherwise)
+        if surt == values["target"]:
+            why = "is the same page as begin: name two different ones"
+            raise ConflictError(END.name, given.text(END), why)
+        return cls(links=LinkQuery.of(given, uri=uri, surt=surt, kinds=NAVIGATION), **values)
+
+    def within(self, budget: Budget | None) -> Self:
+        """Return the query with the limits of a budget, if there is one."""
+        if budget is None:
+            return self
+        pages = min(self.most_pages, budget.look_ups)
+        return replace(self, most_pages=pages, most_links=budget.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +201,7 @@ class _Search:
         self.pages = 0
         self.is_complete = True
         self.others = 0
+        self._links = 0
         self._store = store
         self._query = query
         self._start = _Arrival(query.links.span.first, query.links.surt)
@@ -175,7 +245,9 @@ class _Search:
         return None
 
     def _may_look(self) -> bool:
-        self.is_complete = self.pages < self._query.most_pages
+        self.is_complete = (
+            self.pages < self._query.most_pages and self._links < self._query.most_links
+        )
         self.pages += self.is_complete
         return self.is_complete
 
@@ -184,6 +256,7 @@ class _Search:
         found: dict[Surt, PathStep] = {}
         for time, seen, page, content in self._shown(arrival):
             for link in self._store.outlinks(content):
+                self._links += 1
                 if not self._query.links.wants(link.kind):
                     self.others += 1
                 else:

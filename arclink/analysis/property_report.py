@@ -11,39 +11,13 @@ from html import escape
 
 import numpy as np
 
+from arclink.access.formats.rows import RowAnswer
 from arclink.access.kinds import kinds_line, others_line
 from arclink.analysis.power_law import PowerLaw
 from arclink.analysis.properties import Degrees, Properties
 from arclink.analysis.slices import Slices
 from arclink.analysis.windows import shorten
 from arclink.charts.svg import Points, Series, bars, log_log, percent
-
-COLUMNS = (
-    *(
-        "window",
-        "nodes",
-        "captured",
-        "edges",
-        "targets",
-        "not_captured_then",
-        "never_captured",
-        "never_captured_share",
-        "mean_degree",
-    ),
-    *(
-        "most_inlinks",
-        "most_outlinks",
-        "reciprocal",
-        "reciprocity",
-        "weak_components",
-        "largest_weak",
-        "strong_components",
-    ),
-    *("core", "in", "out", "tubes", "tendrils", "apart"),
-    *("in_exponent", "in_least", "in_error", "in_distance", "in_tail"),
-    *("out_exponent", "out_least", "out_error", "out_distance", "out_tail"),
-)
-"""Columns of the table; ``docs/reference/analysis.md`` explains each."""
 
 _DEGREE_COLUMNS = ("window", "direction", "links", "nodes")
 """Columns of the table of degrees."""
@@ -104,15 +78,16 @@ def _as_row(found: Properties) -> dict[str, object]:
     return row
 
 
-def as_csv(found: Sequence[Properties]) -> str:
-    """Return the table: a header, and a row per window (RFC 4180)."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(COLUMNS)
-    for one in found:
-        row = _as_row(one)
-        writer.writerow(["" if row[column] is None else row[column] for column in COLUMNS])
-    return buffer.getvalue()
+def properties_as_rows(slices: Slices, found: Sequence[Properties]) -> RowAnswer:
+    """Return the properties, of the whole and of each window, as rows."""
+    about = {
+        "level": slices.level.value,
+        "kinds": slices.kinds.words,
+        "other_kinds": slices.other_kinds,
+    }
+    rows = [_as_row(one) for one in found]
+    lines = [kinds_line(slices.kinds), ""]
+    return RowAnswer(about, lines, [*rows[0]], {"properties": rows})
 
 
 def degrees_as_csv(found: Sequence[Properties]) -> str:

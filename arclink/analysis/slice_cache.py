@@ -15,7 +15,7 @@ from arclink.files.sealed import is_whole, make_sealed
 from arclink.store.graph_files import RELATIONS
 from arclink.store.layouts import SLICES
 from arclink.store.location import open_store, path_of
-from arclink.store.protocols import KnownFile, OpenStore
+from arclink.store.protocols import KnownFile, OpenStore, Scans
 from arclink.subsets.opener import narrowed
 
 
@@ -39,16 +39,27 @@ def open_slices(
         StoreError: There is no store, or it cannot be used.
     """
     folder = cache or cache_next_to(where)
-    path_of_store = _store_of(where, folder)
+    path_of_store = store_of(where, folder)
     with open_store(path_of_store) as store:
-        state = state_of(store)
-        shown = narrowed(store, where, subset)
-        named = f"{SLICES}\n{state_of(shown)}\n{options.as_json()}"
-        name = hashlib.sha256(named.encode()).hexdigest()[:20]
-        path = folder / f"{state[:12]}-{name}"
-        if not is_whole(path):  # slices can be created again from the store
-            _remove_others(folder, state)
-            make_sealed(path, lambda made: build_slices(path_of_store, shown, options, made))
+        return slices_of(narrowed(store, where, subset), path_of_store, options, folder)
+
+
+def slices_of(shown: Scans, where: str, options: SliceOptions, folder: Path) -> Slices:
+    """Return slices of an open store, or of a view of it; see `open_slices`.
+
+    Args:
+        shown: The store or view.
+        where: The path or URL of the store, next to which its relations are kept; or empty.
+        options: The options of the slices.
+        folder: Folder to store them in.
+    """
+    state = state_of(shown.whole)
+    named = f"{SLICES}\n{state_of(shown)}\n{options.as_json()}"
+    name = hashlib.sha256(named.encode()).hexdigest()[:20]
+    path = folder / f"{state[:12]}-{name}"
+    if not is_whole(path):  # slices can be created again from the store
+        _remove_others(folder, state)
+        make_sealed(path, lambda made: build_slices(where, shown, options, made))
     return Slices(path)
 
 
@@ -101,7 +112,7 @@ def state_of(store: OpenStore) -> str:
     return digest.hexdigest()
 
 
-def _store_of(where: str, cache: Path) -> str:
+def store_of(where: str, cache: Path) -> str:
     """Return the path or URL of a store; graph files are first loaded into a store in ``cache``."""
     batches = _batches_of(Path(where)) if "://" not in where and Path(where).is_dir() else []
     if not batches:

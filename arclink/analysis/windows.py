@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple, Self
 
-from arclink.access.declarations import Form
+from arclink.access.declarations import ConflictError, Form
 from arclink.access.parameters import PERIODS
 from arclink.access.tallies import Period
-from arclink.errors import UsageError
 from arclink.model import ALL_TIME, Span, Timestamp
 from arclink.timestamps import PATTERN as TIME
 from arclink.timestamps import NotATimeError, TimestampError, first_of, last_of, pad_high, pad_low
@@ -109,16 +108,14 @@ class Windows:
         ``first`` and ``last`` are the times of its first and its last memento.
 
         Raises:
-            UsageError: No listed window does.
+            ConflictError: No listed window does.
         """
         if self.listed and not any(
             window.span.first <= last and first <= window.span.last for window in self.listed
         ):
             names = ", ".join(window.name for window in self.listed)
-            raise UsageError(
-                f"windows {names}: there are no captures in them; the captures are from "
-                f"{first} to {last}"
-            )
+            why = f"{names}: there are no captures in them; the captures are from {first} to {last}"
+            raise ConflictError("by", names, why)
 
     def between(self, first: Timestamp, last: Timestamp) -> list[Window]:
         """Return the windows of a graph with mementos from ``first`` to ``last``, oldest first.
@@ -126,18 +123,20 @@ class Windows:
         Listed windows keep their order. Periods in between without mementos are included.
 
         Raises:
-            UsageError: There are more than `_MOST_WINDOWS`, or no listed window meets that range.
+            ConflictError: There are more than `_MOST_WINDOWS`, or no listed one meets that range.
         """
         if self.period is None:
             self._refuse_outside(first, last)
             return list(self.listed)
         digits = list(_periods(self.period, first, last))
         if len(digits) > _MOST_WINDOWS:
-            raise UsageError(
-                f"more than {_MOST_WINDOWS:,} windows by {self.period.name.lower()}: the captures "
-                f"are from {first} to {last}. Use a longer period (--by month, --by year), or list "
-                "windows (--by 2009-11,2010-01/2010-03)"
+            name = self.period.name.lower()
+            why = (
+                f"{name} makes more than {_MOST_WINDOWS:,} windows: the captures are from {first} "
+                f"to {last}. Use a longer period (month, year), or list windows "
+                "(2009-11,2010-01/2010-03)"
             )
+            raise ConflictError("by", name, why)
         return [
             Window(self.period.of(Timestamp(day)), Span(pad_low(day), pad_high(day)))
             for day in digits

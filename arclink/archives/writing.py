@@ -113,6 +113,28 @@ def head_as_warc(
     return _with_fields(parts.head, changed | dict(further))
 
 
+def head_of_response(memento: Memento, content_type: str, block_length: int) -> bytes:
+    """Return a head for a response that no record has as a whole: that of a revisit.
+
+    Args:
+        memento: The revisit.
+        content_type: Type of the payload if there is no HTTP head; else empty.
+        block_length: Bytes of the HTTP head and the payload.
+    """
+    about = f"response {memento.file}#{memento.offset} {memento.timestamp} {memento.original}"
+    digest = digest_in(memento.checksum)
+    fields = {
+        "WARC-Type": "resource" if content_type else "response",
+        "WARC-Target-URI": memento.original,
+        "WARC-Date": warc_date(memento.timestamp),
+        "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, about)}>",
+        "WARC-Payload-Digest": "" if digest == NO_CHECKSUM else digest_field(digest),
+        "Content-Type": content_type or "application/http; msgtype=response",
+        _LENGTH: str(block_length),
+    }
+    return _warc_head({name: value for name, value in fields.items() if value})
+
+
 def _with_fields(head: bytes, changed: Mapping[str, str]) -> bytes:
     """Return a WARC head in which some fields have other values; fields that it lacks are added."""
     waiting = {name.lower(): f"{name}: {value}".encode() for name, value in changed.items()}

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any, Self
 from zlib import crc32
 
+from arclink.access.common import limit_to
 from arclink.access.declarations import (
     TEXT,
     AnyParameter,
@@ -161,13 +162,7 @@ FORM = Parameter(
     also=("as",),
     fields=("form",),
 )
-MOST = Parameter(
-    "limit",
-    "Maximum number of captures; 0 for all.",
-    whole_number(999_999_999),
-    default="0",
-    metavar="N",
-)
+MOST = limit_to(999_999_999, 0)
 
 _OF_STREAM: tuple[AnyParameter, ...] = (ORDER, PART, AFTER, MOST)
 """The parameters that say which captures come, and in which order."""

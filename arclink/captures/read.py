@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from arclink.archives.locations import scheme_of, split_file
 from arclink.archives.payloads import (
@@ -27,6 +27,7 @@ from arclink.archives.payloads import (
 from arclink.archives.reader import ArchiveFile, RecordParts
 from arclink.archives.records import ArchiveRecord, HttpHeaders
 from arclink.archives.wat import describe, is_described
+from arclink.archives.writing import head_as_warc, head_of_response
 from arclink.captures.archive_paths import ArchivePaths, RecordedPaths
 from arclink.captures.locate import (
     capture_shown,
@@ -47,6 +48,10 @@ from arclink.reasons import Reason
 from arclink.store.protocols import Captures
 from arclink.uris.surts import surt_of
 from arclink.uris.wrapped import Unwrapper
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+    from warcio.recordloader import ArcWarcRecord  # type: ignore[import-untyped]
 
 IN_MEMORY = 1 << 20
 """Maximum bytes of a record that are held in memory; longer bodies are streamed."""
@@ -150,7 +155,7 @@ class CapturedPage(Closing):
         shown: Memento,
         head: ArchiveRecord,
         holder: RecordHolder | None,
-        release: Callable[[RecordHolder], None],
+        reader: "PageReader",
         head_memento: Memento | None = None,
     ) -> None:
         self.memento = memento
@@ -164,14 +169,20 @@ class CapturedPage(Closing):
         self._record = holder.record if holder else None
         self.body_length = self._record.body_length if self._record else 0
         self._holder = None if self.is_in_memory else holder
-        self._release = release
+        self._reader = reader
         if holder is not None and self._holder is None:
-            release(holder)
+            reader.release(holder)
 
     @property
     def content_type(self) -> str:
         """The media type as written; empty if it is not known."""
         return self._head.content_type
+
+    @property
+    def mime(self) -> str:
+        """The media type in lower case, without parameters; empty if it is not known."""
+        mime = self.content_type.partition(";")[0].strip().lower()
+        return "" if mime == "application/http" else mime  # an HTTP head without a field
 
     @property
     def is_in_memory(self) -> bool:
@@ -239,6 +250,70 @@ class CapturedPage(Closing):
         """
         return self._guarded(stream_decoded(self.sent(), self.codings, limit))
 
+    def soup(self, limit: int = DEFAULT_LIMIT) -> "BeautifulSoup":
+        """Return the page as parsed by Beautiful Soup, decoded like pages of which links are read.
+
+        Its ``original_encoding`` is the charset.
+
+        Args:
+            limit: Maximum bytes of the body, without codings.
+
+        Raises:
+            CaptureError: See `decoded`. The capture is not HTML or XML (``MEMENTO_MIME``), or
+                Beautiful Soup cannot parse it (``PAYLOAD_FAILED``).
+            UsageError: Beautiful Soup is not installed.
+        """
+        from arclink.captures.libraries import is_html, soup_of
+
+        is_xml, mime = self.mime.endswith(("/xml", "+xml")), self.mime
+        is_page = not mime or is_xml or is_html(mime)
+        body = b"".join(self.decoded(limit)) if is_page else b""
+        if not is_page or (body and not mime and not is_html(mime, body)):
+            text = f"is {mime or 'not typed'}, not HTML or XML; read it with decoded()"
+            raise CaptureError(
+                f"{self.memento.original} at {self.memento.timestamp} {text}",
+                Reason.MEMENTO_MIME,
+                self.memento.file,
+            )
+        with one_capture(self.memento):
+            return soup_of(body, self.content_type)
+
+    def record(self) -> "ArcWarcRecord":
+        """Return the capture as a record of warcio; read its stream before the page is closed.
+
+        It is a WARC record, also if the archive file is an ARC file. A revisit, which repeats
+        another capture, is the response that it stands for: with its own URI and time, and the
+        payload of the other capture. `memento` and `body_memento` say which these are.
+
+        Raises:
+            CaptureError: The record cannot be read. Reading its stream raises it, too: see
+                `recorded`.
+        """
+        from arclink.captures.libraries import record_of
+
+        memento = self.memento
+        with one_capture(memento), self._reader.open_record(memento, self.head_memento) as opened:
+            http_head = opened.http_head()
+            if self.is_own_record:
+                head = head_as_warc(opened.parts, memento)
+            else:
+                content_type = "" if http_head else self.content_type or "application/octet-stream"
+                with_payload = memento._replace(checksum=self.shown.checksum)
+                size = len(http_head) + self.body_length
+                head = head_of_response(with_payload, content_type, size)
+        fields = self.headers.fields
+        return record_of(head, http_head, fields, self.recorded(), self.body_length)
+
+    @property
+    def is_own_record(self) -> bool:
+        """Whether head and body are those of the record of the capture, not of another one."""
+        about = (self.memento.original, self.memento.timestamp)
+        return (
+            self._record is self._head
+            and self.head_memento is self.body_memento
+            and (self.body_memento.original, self.body_memento.timestamp) == about
+        )
+
     def _guarded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         with one_capture(self.memento):
             yield from pieces
@@ -246,7 +321,7 @@ class CapturedPage(Closing):
     def close(self) -> None:
         """Release the archive file; long bodies cannot be read after this."""
         if self._holder is not None:
-            self._release(self._holder)
+            self._reader.release(self._holder)
             self._holder = None
 
 
@@ -260,6 +335,13 @@ class OpenRecord(Closing):
     def __init__(self, memento: Memento, parts: RecordParts, release: Callable[[], None]) -> None:
         self.parts = parts._replace(block=self._released(memento, parts.block))
         self._release: Callable[[], None] | None = release
+
+    def http_head(self) -> bytes:
+        """Return the HTTP head as recorded; empty if the record has none. Call it first."""
+        head = b""
+        while len(head) < self.parts.http_length:
+            head += next(self.parts.block)
+        return head[: self.parts.http_length]
 
     def _released(self, memento: Memento, pieces: Iterator[bytes]) -> Iterator[bytes]:
         try:
@@ -305,14 +387,14 @@ class PageReader(Closing):
                 head, head_memento = own.record, own.memento
                 if shown is not memento and (other := self._own_head(memento)):
                     head, head_memento = other, memento
-                return CapturedPage(memento, shown, head, own, self.release, head_memento)
+                return CapturedPage(memento, shown, head, own, self, head_memento)
             self.release(own)
             if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
                 # The payload of a redirect is not shown, and its revisit often names no capture.
-                return CapturedPage(memento, shown, own.record, None, self.release)
+                return CapturedPage(memento, shown, own.record, None, self)
             holder = self._find_payload(shown, own.record)
             head = own.record if own.record.http_headers.fields else holder.record
-            return CapturedPage(memento, shown, head, holder, self.release)
+            return CapturedPage(memento, shown, head, holder, self)
 
     def _own_head(self, revisit: Memento) -> ArchiveRecord | None:
         """Return the record of a revisit that names another capture, if its head is of the page.
@@ -336,11 +418,12 @@ class PageReader(Closing):
             CaptureError: See `read`. Reading the parts of a long record raises it, too.
         """
         with one_capture(memento):
-            return self._open_record(memento, memento, is_checked=is_checked)
+            return self.open_record(memento, memento, is_checked=is_checked)
 
-    def _open_record(
+    def open_record(
         self, memento: Memento, source: Memento, *, is_checked: bool = False
     ) -> OpenRecord:
+        """Return the record of ``source``, of which `memento` needs a part; see `record`."""
         found = self.find(source)
         try:
             limit = None if is_checked else DEFAULT_LIMIT
@@ -360,11 +443,8 @@ class PageReader(Closing):
         with one_capture(memento):
             with self.read(memento) as page:
                 head_memento = page.head_memento
-            with self._open_record(memento, head_memento) as record:
-                head = b""
-                while len(head) < record.parts.http_length:
-                    head += next(record.parts.block)
-                return head[: record.parts.http_length]
+            with self.open_record(memento, head_memento) as record:
+                return record.http_head()
 
     def evidence(self, file: str, offset: int) -> Memento:
         """Return the memento of a record, by archive file and offset.

@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from arclink.archives.payloads import DEFAULT_LIMIT
 from arclink.archives.records import charset_in
+from arclink.captures.libraries import is_html
 from arclink.captures.read import CapturedPage, one_capture
 from arclink.errors import CaptureError, UriError
 from arclink.extract.bounds import bounded
@@ -25,7 +26,6 @@ from arclink.uris.resolution import Base
 _MOST_CHARACTERS = 4_000_000
 """Maximum length of the text of a page."""
 
-_HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT: Final = re.compile(
     r"text/.*|application/(?:json|javascript|x-javascript|ecmascript|xml|.*\+xml|.*\+json)"
 )
@@ -108,8 +108,8 @@ def read_text(page: CapturedPage, limit: int = DEFAULT_LIMIT) -> PageText:
 
 
 def _read_text(page: CapturedPage, limit: int) -> PageText:
-    mime = page.content_type.partition(";")[0].strip().lower()
-    if mime and mime not in _HTML and _TEXT.fullmatch(mime) is None:
+    mime = page.mime
+    if mime and not is_html(mime) and _TEXT.fullmatch(mime) is None:
         memento = page.memento
         raise CaptureError(
             f"{memento.original} at {memento.timestamp} is {mime}, which has no text; use "
@@ -118,9 +118,8 @@ def _read_text(page: CapturedPage, limit: int) -> PageText:
             memento.file,
         )
     body, is_cut = _beginning(page, limit)
-    is_html = mime in _HTML or (not mime and body.lstrip()[:1] == b"<")
     decoded = decode_html(body, charset_in(page.content_type))
-    if is_html:
+    if is_html(mime, body):
         return _text_of_html(
             _utf8(decoded.text), page.memento.original, decoded.charset, is_cut=is_cut
         )

@@ -4,26 +4,17 @@ import sys
 
 import click
 
-from arclink.access.archives import ArchiveReport, Outcome
-from arclink.access.declarations import Given, field_parameter, number
+from arclink.access.archives import Outcome
+from arclink.access.declarations import Given
 from arclink.access.formats import FORM, FORMAT, FORMATS, chosen_format
-from arclink.access.formats.table import archive_lines
+from arclink.cli.instance_options import INCOMPLETE, TIMEOUT, WHOLE, complain
 from arclink.cli.options import INSTANCE, takes, write_answer
 from arclink.errors import InstanceError
 from arclink.federation.instances import parse_instances
+from arclink.federation.limits import QueryLimits
 from arclink.federation.merge import merge
 from arclink.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, answer_of
-from arclink.federation.requests import Asking, QueryLimits
-
-_INCOMPLETE = 3
-"""Exit code if there is an answer, but an instance failed or gave only a part."""
-
-
-_SECONDS = number(least=0.1, most=3600)
-TIMEOUT = field_parameter(
-    QueryLimits, "instance_seconds", _SECONDS, name="timeout", metavar="SECONDS"
-)
-WHOLE = field_parameter(QueryLimits, "whole_seconds", _SECONDS, name="whole", metavar="SECONDS")
+from arclink.federation.requests import Asking
 
 EXAMPLES = ("arclink aggregate example.org --instance olympics=http://127.0.0.1:8080/olympics",)
 
@@ -44,19 +35,10 @@ def command(given: Given) -> None:
     asking = Asking(parse_instances(INSTANCE.many(given)), limits)
     found = asking.ask(asked.query)
     reports = [report for _, report in found]
-    _complain(reports, is_table=form is FORMATS["table"])
+    complain(reports, is_table=form is FORMATS["table"])
     if not any(report.has_answered for report in reports):
         raise InstanceError("no instance answered")
     answer = answer_of(merge(findings for findings, _ in found), asked, reports)
     write_answer(form.write(answer))
     if any(report.outcome is not Outcome.ANSWERED for report in reports):
-        sys.exit(_INCOMPLETE)
-
-
-def _complain(reports: list[ArchiveReport], *, is_table: bool) -> None:
-    """Report failed instances on standard error, unless a table of the answers reports them."""
-    if is_table and any(report.has_answered for report in reports):
-        return
-    for report, line in zip(reports, archive_lines(reports), strict=True):
-        if report.outcome is not Outcome.ANSWERED:
-            click.echo(f"arclink: {line}", err=True)
+        sys.exit(INCOMPLETE)

@@ -5,13 +5,13 @@ import click
 from arclink.access.declarations import Given
 from arclink.access.texts import counted
 from arclink.cli.options import perform, takes
-from arclink.operations.backups import BACKUP, NO_VERIFY, TARGET
+from arclink.operations.backups import BACKUP, INTO, NO_VERIFY
 
 EXAMPLES = (
-    "arclink backup /backups/links.db --store links.db",
+    "arclink backup --store links.db --into /backups/links.db",
     (
-        "arclink backup /backups/links --store cassandra://node1/links --graph "
-        "hdfs:///user/me/arclink/links/graph"
+        "arclink backup --store cassandra://node1/links --graph "
+        "hdfs:///user/me/arclink/links/graph --into /backups/links"
     ),
 )
 
@@ -39,4 +39,4 @@ def command(given: Given) -> None:
         if isinstance(done, BackedUp)
         else f"{counted(done.batches, 'batch', 'batches')}, {done.copied:,} of them new"
     )
-    click.echo(f"{TARGET.required(given)}: {copied}, {counted(done.takedowns, 'takedown')}.")
+    click.echo(f"{INTO.required(given)}: {copied}, {counted(done.takedowns, 'takedown')}.")

@@ -26,7 +26,7 @@ def command(given: Given) -> None:
     from arclink.cli.summary import show_captures, show_summary
 
     done = perform(BUILD, given)
-    show_summary(done.report, done.sums, done.store)
+    show_summary(done.report, done.rules, done.sums, done.store)
     if done.captures:
         show_captures(*done.captures)
     if done.report.needs_a_person:

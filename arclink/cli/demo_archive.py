@@ -8,9 +8,11 @@ from arclink.access.declarations import PATH, Given, Parameter, whole_number
 from arclink.cli.options import takes
 from arclink.demo import write_demo_archive
 
-EXAMPLES = ("arclink demo-archive demo --captures 300 --hosts 12 --seed 1",)
+EXAMPLES = ("arclink demo-archive --into demo --captures 300 --hosts 12 --seed 1",)
 
-_DIR = Parameter("dir", "The folder.", PATH, is_required=True, is_positional=True, metavar="DIR")
+_INTO = Parameter(
+    "into", "Folder for the archive.", PATH, is_required=True, was=("DIR",), metavar="FOLDER"
+)
 CAPTURES = Parameter(
     "captures",
     "Number of captures in the archive.",
@@ -35,14 +37,14 @@ _SEED = Parameter(
 
 
 @click.command()
-@takes(_DIR, CAPTURES, HOSTS, _SEED)
+@takes(_INTO, CAPTURES, HOSTS, _SEED)
 def command(given: Given) -> None:
-    """Write WARC files of an invented world into DIR, with a list of true links (truth.jsonl).
+    """Write WARC files of an invented world into FOLDER, with a list of true links (truth.jsonl).
 
-    The same options give the same archive. A demo archive in DIR is replaced; other files are not
-    changed.
+    The same options give the same archive. A demo archive in FOLDER is replaced; other files are
+    not changed.
     """
-    folder = Path(_DIR.required(given))
+    folder = Path(_INTO.required(given))
     summary = write_demo_archive(
         folder, CAPTURES.required(given), HOSTS.required(given), _SEED.required(given)
     )

@@ -11,7 +11,7 @@ from arclink.cli.options import say, takes
 from arclink.cli.summary import end_stage
 from arclink.operations.engine import uses_engine
 from arclink.operations.one_stage import (
-    FOLDER,
+    INTO,
     STAGE,
     add_settings,
     archives_of,
@@ -23,7 +23,7 @@ from arclink.operations.one_stage import (
 from arclink.operations.parameters import HERITRIX_OUTLINKS, INPUTS, LAZY, SOURCES
 from arclink.reasons import Reason
 
-EXAMPLES = ("arclink extract /data/crawl --folder work",)
+EXAMPLES = ("arclink extract /data/crawl --into work",)
 
 STORE = Parameter(
     "store", "Skip the payloads that this store already has.", PATH, metavar="PATH|URL"
@@ -45,7 +45,7 @@ def command(given: Given) -> None:
     from arclink.store.empty import EmptyStore
     from arclink.store.location import open_store
 
-    where, store = Path(FOLDER.required(given)), STORE.optional(given)
+    where, store = Path(INTO.required(given)), STORE.optional(given)
     needs(where, "pointers", "filter")
     wayback = orjson.loads(read_settings(where).get(WAYBACK_SETTING, "null"))
     settings = BuildSettings(

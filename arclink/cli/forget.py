@@ -11,7 +11,7 @@ from arclink.operations.forget import FORGET, counts_removed, forget, takedown_n
 from arclink.operations.operation import Operation
 from arclink.store.protocols import Removed, Takedown
 
-EXAMPLES = ("arclink forget 'org,example)/private' --store links.db --reason 'request 17'",)
+EXAMPLES = ("arclink forget 'http://example.org/private*' --store links.db --reason 'request 17'",)
 
 
 @click.command()
@@ -19,11 +19,12 @@ EXAMPLES = ("arclink forget 'org,example)/private' --store links.db --reason 're
 def command(given: Given) -> None:
     """Remove captures from a store after a takedown request, and all data that only they show.
 
-    SURT-PREFIX is the beginning of the captures' SURTs: 'org,example)/' is a site, 'org,example)/a'
-    all pages of it that begin with /a, and 'org,example' the site with all its ports and
-    subdomains. Records about these pages, such as their text and pictures (urn:text:URI), are
-    removed with them, and so are the store's tables that tasks wrote to an address. Later builds
-    leave out these captures, even if they read the same files again or use --rebuild.
+    PART is '*.example.org' (a site with all its ports and subdomains), 'http://example.org/a*' (all
+    pages that begin like it), or the beginning of the captures' SURTs, which means the same:
+    'org,example' and 'org,example)/a'. Records about these pages, such as their text and pictures
+    (urn:text:URI), are removed with them, and so are the store's tables that tasks wrote to an
+    address. Later builds leave out these captures, even if they read the same files again or use
+    --rebuild.
     """
     done = perform(Operation(FORGET.declared, partial(forget, show=click.echo)), given)
     if done.known is not None:

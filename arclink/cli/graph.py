@@ -9,9 +9,9 @@ from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import takes
 from arclink.cli.summary import end_stage
 from arclink.operations.engine import uses_engine
-from arclink.operations.one_stage import FOLDER, STAGE, needs, running
+from arclink.operations.one_stage import INTO, STAGE, needs, running
 
-EXAMPLES = ("arclink graph --folder work",)
+EXAMPLES = ("arclink graph --into work",)
 
 
 @click.command()
@@ -23,7 +23,7 @@ def command(given: Given) -> None:
     """
     from arclink.pipeline import stages
 
-    folder = Path(FOLDER.required(given))
+    folder = Path(INTO.required(given))
     needs(folder, "pages", "extract")
     with ended_like_interrupts(uses_engine(given)), running(given, "graph") as run:
         counts = stages.join(folder, run) + stages.invert(folder, run)

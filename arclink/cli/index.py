@@ -8,7 +8,7 @@ from arclink.cli.summary import end_stage
 from arclink.operations.one_stage import INDEX
 from arclink.reasons import Reason
 
-EXAMPLES = ("arclink index /data/crawl --folder work",)
+EXAMPLES = ("arclink index /data/crawl --into work",)
 
 
 @click.command()

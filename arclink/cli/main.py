@@ -57,7 +57,7 @@ class LazyCommands(click.Group):
         name: Name of the group.
         package: Package with a module for each command, which has a click command named
             ``command`` and examples named ``EXAMPLES``. The module of ``demo-archive`` is
-            ``demo_archive``. Commands without a module are declared in its ``query_commands``.
+            ``demo_archive``. Commands without a module are those of `arclink.cli.query_commands`.
         about: Help text of the group.
         sections: Short help of the commands by section and name, in the order of the help. So help
             and shell completion import no command.
@@ -113,7 +113,7 @@ class LazyCommands(click.Group):
         path = f"{self._package}.{name.replace('-', '_')}"
         if find_spec(path) is None:
             loaded: tuple[click.Command, Sequence[str]] = import_module(
-                f"{self._package}.query_commands"
+                "arclink.cli.query_commands"
             ).load_command(name)
             return loaded
         module = import_module(path)
@@ -176,6 +176,7 @@ SECTIONS = {
     },
     "Share a graph": {
         "serve": "Answer link queries over HTTP.",
+        "mcp": "Answer an agent over the Model Context Protocol.",
         "export": "Write the graph (Parquet, GraphML, GEXF, WebGraph, RDF) or captures (WARC, "
         "WACZ).",
     },
@@ -205,28 +206,25 @@ SECTIONS = {
 
 IN_PYTHON = {
     "links": ("LinkGraph.outlinks", "LinkGraph.inlinks"),
-    "timemap": ("LinkGraph.mementos",),
-    "select": ("LinkGraph.subset",),
+    "analyze": ("LinkGraph.pagerank", "LinkGraph.path", "LinkGraph.properties"),
 }
 """Commands that are neither functions nor methods of their own name, and their names in Python."""
 
 _A_STAGE = "a step of `arclink.build`; by hand it is for jobs on a cluster, which shells start"
 _RUNS_ON = "it runs until it is stopped"
-_NOT_YET = "it prints its answer, and does not return it yet"
 
 NOT_IN_PYTHON = {
     "demo-archive": "it is for trying ArcLink; a program has an archive of its own",
     "open": _RUNS_ON,
     "serve": _RUNS_ON,
+    "mcp": _RUNS_ON,
     "schema": "an administrator of Cassandra runs it once",
     "plan": "it is read before there is a cluster",
     "pack": "it is for workers of a cluster, before they have ArcLink",
     "filter": _A_STAGE,
     "extract": _A_STAGE,
     "graph": _A_STAGE,
-    **dict.fromkeys(
-        ("aggregate", "analyze", "count", "diff", "explain", "subsets", "verify"), _NOT_YET
-    ),
+    "verify": "it prints its answer, and does not return it yet",
 }
 """Commands that Python does not have, with the reason."""
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -23,6 +24,7 @@ from arclink.access.declarations import (
     Form,
     Given,
     Parameter,
+    warn_renamed,
 )
 from arclink.access.replay import ReplayPrefix, parse_replay
 from arclink.cli.interrupts import ended_like_interrupts
@@ -86,6 +88,36 @@ class DeclaredOption(click.Option):
             **(shown if has_default else {}),
         )
 
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:  # Any: private in click
+        """Let the command line be read; earlier names are read, too, and shown nowhere."""
+        super().add_to_parser(parser, ctx)
+        for name in self.parameter.was:
+            if name.isupper():
+                parser.add_argument(self, name, nargs=1)
+                continue
+            action = "append" if self.multiple else "store"
+            if self.is_flag:
+                parser.add_option(self, [f"--{name}"], name, f"{action}_const", const=True)
+            else:
+                parser.add_option(self, [f"--{name}"], name, action, nargs=self.nargs)
+
+    def consume_value(
+        self, ctx: click.Context, opts: Mapping[str, Any]
+    ) -> tuple[Any, ParameterSource]:
+        """Return the value on the command line or elsewhere; warn of an earlier name."""
+        # What click has for a missing argument differs between its versions.
+        used = [one for one in self.parameter.was if isinstance(opts.get(one), str | list | bool)]
+        new = self.opts[0]
+        for name in used:
+            earlier = f"the argument {name}" if name.isupper() else f"--{name}"
+            if self.name in opts or len(used) > 1:
+                raise click.UsageError(f"{earlier} and {new} mean the same: give {new} only", ctx)
+            if not ctx.resilient_parsing:
+                warn_renamed(earlier, self.parameter.instead or new)
+            ctx.meta[f"{__name__}.{self.name}"] = name
+            return opts[name], ParameterSource.COMMANDLINE
+        return super().consume_value(ctx, opts)
+
 
 def takes(*parameters: AnyParameter) -> Callable[[Callable[[Given], None]], Callable[..., None]]:
     """Return the decorator of a command that takes these parameters, in the order of its help.
@@ -136,7 +168,8 @@ def _given_of(parameters: Iterable[AnyParameter], values: Mapping[str, object]) 
         value = values[identifier]
         if value is not None and context.get_parameter_source(identifier) not in _NOT_GIVEN:
             several = value if isinstance(value, tuple) else (value,)
-            texts[parameter.name] = tuple(_text(one, parameter) for one in several)
+            name = context.meta.get(f"{__name__}.{identifier}", parameter.name)
+            texts[name] = tuple(_text(one, parameter) for one in several)
     return Given(texts)
 
 
@@ -149,7 +182,7 @@ def _option_names(parameter: AnyParameter) -> list[str]:
     """
     names = [
         "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
-        for name in parameter.names
+        for name in (parameter.name, *parameter.also)
     ]
     if parameter.form.schema.get("type") == "boolean" and parameter.default != "false":
         return [f"--{name}/--no-{name}" for name in names]
@@ -237,12 +270,21 @@ _BINARY = b"PAR1"
 """How an answer begins that no terminal can show."""
 
 
-def write_answer(pieces: Iterable[bytes]) -> None:
-    """Write the pieces of an answer to standard output, each as soon as it is made.
+def write_answer(pieces: Iterable[bytes], into: str | None = None) -> None:
+    """Write the pieces of an answer to a file, completely or not at all, or to standard output.
+
+    Standard output has each piece as soon as it is made.
 
     Raises:
         UsageError: Standard output is a terminal, which cannot show this format.
+        OperatorError: The file cannot be written.
     """
+    if into is not None:
+        from arclink.files.atomic import open_whole
+
+        with open_whole(Path(into)) as place, place.open("wb") as stream:
+            stream.writelines(pieces)
+        return
     for piece in pieces:
         if piece.startswith(_BINARY) and sys.stdout.isatty():
             raise UsageError("--format parquet: a terminal cannot show it; add > FILE")
@@ -319,11 +361,12 @@ REPLAY = Parameter(
 
 INSTANCE = Parameter(
     "instance",
-    "A service that answers link queries, with a name for its archive.",
+    "A service that answers link queries, with a name for its archive; a URL with {uri}, if its "
+    "queries have another path than those of ArcLink; or a file with an answer (RDF/XML).",
     TEXT,
     is_required=True,
     is_list=True,
-    metavar="[NAME=]URL",
+    metavar="[NAME=]URL|FILE",
     envvar="ARCLINK_INSTANCES",
     keeps_empty=True,
 )

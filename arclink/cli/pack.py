@@ -7,10 +7,10 @@ import click
 from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.cli.options import takes
 
-EXAMPLES = ("arclink pack arclink-environment.tar.gz",)
+EXAMPLES = ("arclink pack --into arclink-environment.tar.gz",)
 
-_FILE = Parameter(
-    "file", "The archive.", PATH, is_required=True, is_positional=True, metavar="FILE"
+_INTO = Parameter(
+    "into", "File for the archive.", PATH, is_required=True, was=("FILE",), metavar="FILE"
 )
 _TABLES = switch(
     "tables", "Also pack what `arclink tables` needs, which more than doubles the size."
@@ -18,7 +18,7 @@ _TABLES = switch(
 
 
 @click.command()
-@takes(_FILE, _TABLES)
+@takes(_INTO, _TABLES)
 def command(given: Given) -> None:
     """Write ArcLink and the packages it needs to FILE (.tar.gz), for workers without them.
 
@@ -27,6 +27,6 @@ def command(given: Given) -> None:
     """
     from arclink.mapreduce.environment import FOR_TABLES, pack_environment
 
-    file = Path(_FILE.required(given))
+    file = Path(_INTO.required(given))
     versions = pack_environment(file, FOR_TABLES if _TABLES.required(given) else ())
     click.echo(f"{file}: {len(versions)} packages, {file.stat().st_size:,} bytes")

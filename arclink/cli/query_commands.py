@@ -1,7 +1,8 @@
-"""The commands that only answer a query: what each takes, and the function that answers.
+"""The commands that only answer a query: capabilities, and those that write more than rows.
 
-To add such a command, declare it here and give it a short help in `arclink.cli.main`. A declaration
-imports what its command needs: so a call loads nothing for the other commands.
+To add one that writes more than rows, declare it here and give it a short help in
+`arclink.cli.main`. A declaration imports what its command needs: so a call loads nothing for the
+other commands.
 """
 
 import sys
@@ -10,11 +11,12 @@ from dataclasses import asdict
 from functools import partial
 from inspect import getdoc
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from arclink.access.common import SUBSET_FIRST
+from arclink.access.capabilities import IN_ROWS, Capability, ToAnswer, capability
+from arclink.access.common import SUBSET
 from arclink.access.declarations import (
     PATH,
     AnyParameter,
@@ -24,7 +26,7 @@ from arclink.access.declarations import (
     named,
     switch,
 )
-from arclink.access.replay import NO_REPLAY, ReplayPrefix
+from arclink.access.replay import NO_REPLAY
 from arclink.cli.options import (
     GRAPH,
     REPLAY,
@@ -41,8 +43,6 @@ from arclink.store.protocols import Scans
 if TYPE_CHECKING:
     from arclink.access.formats.rows import RowAnswer
 
-_AnyQuery = TypeVar("_AnyQuery")
-
 _Answer = Callable[[Scans], Iterator[bytes]]
 """Yields the answer of a store in the format of the query."""
 
@@ -54,11 +54,13 @@ class _Query(NamedTuple):
         parameters: Its parameters, in the order of its help.
         read: Reads the query in the parameters, before a store is opened.
         more: Lines that its help has at its end.
+        elsewhere: Answers without `read` if the caller wants that, and returns whether it did.
     """
 
     parameters: tuple[AnyParameter, ...]
     read: Callable[[Given], _Answer]
     more: Sequence[str] = ()
+    elsewhere: Callable[[Given], bool] = lambda _: False
 
 
 class _Declaration(NamedTuple):
@@ -72,17 +74,38 @@ _COMMANDS: dict[str, _Declaration] = {}
 
 
 def load_command(name: str) -> tuple[click.Command, tuple[str, ...]]:
-    """Return a command of this module, and its examples."""
+    """Return a command of a capability or of this module, and its examples."""
+    if name in IN_ROWS:
+        one = capability(name)
+        return _answering(one.about, _in_rows(one)), one.examples
     declare, examples = _COMMANDS[name]
     query = declare()
+    about = "\n".join((getdoc(declare) or "", *(("", "\b", *query.more) if query.more else ())))
+    return _answering(about, query), examples
 
+
+def _answering(about: str, query: _Query) -> click.Command:
     def command(given: Given) -> None:
+        if query.elsewhere(given):
+            return
         answer = query.read(given)
         with open_requested_graph(given) as graph:
             write_answer(answer(graph))
 
-    about = "\n".join((getdoc(declare) or "", *(("", "\b", *query.more) if query.more else ())))
-    return click.command(help=about)(takes(*query.parameters)(command)), examples
+    return click.command(help=about)(takes(*query.parameters)(command))
+
+
+def _in_rows(one: Capability[Any]) -> _Query:
+    """Return the command of a capability."""
+    from arclink.access.formats.rows import ROW_FORMAT
+
+    def read(given: Given) -> _Answer:
+        query, prefix = one.query.of(given), REPLAY.optional(given) or NO_REPLAY
+        form = ROW_FORMAT.required(given)
+        return lambda graph: form.write(one.rows(ToAnswer(graph, query, replay=prefix)))
+
+    replay = (REPLAY,) if one.has_replay else ()
+    return _Query((STORE, one.subset, *one.query.DECLARED, *replay, ROW_FORMAT), read)
 
 
 def _command(name: str, *examples: str) -> Callable[[Callable[[], _Query]], Callable[[], _Query]]:
@@ -129,60 +152,6 @@ def _links() -> _Query:
         return answer
 
     return _Query((*GRAPH, *LINK_PARAMETERS, *FORM, REPLAY), read)
-
-
-@_command(
-    "anchors",
-    "arclink anchors example.org --store links.db",
-    "arclink anchors example.org --store links.db --by month,host",
-)
-def _anchors() -> _Query:
-    """Show the texts of links to URI, with their times and counts.
-
-    For each text, the counts say how many contents, mementos and hosts use it. URI itself need not
-    have been captured: the texts are those of other pages.
-    """
-    from arclink.access.anchors import ANCHORS_PARAMETERS, AnchorsQuery, answer_anchors
-    from arclink.access.formats.anchors import anchors_as_rows
-
-    return _in_rows(
-        ANCHORS_PARAMETERS,
-        AnchorsQuery.of,
-        lambda graph, query, prefix: anchors_as_rows(answer_anchors(graph, query), prefix),
-    )
-
-
-@_command("diff", "arclink diff example.org --store links.db --from 2009 --to 201003")
-def _diff() -> _Query:
-    """Show the outlinks and inlinks of URI that were added, removed and kept between two times.
-
-    If a page was not captured or not read at one of the times, its links are "unknown" at that
-    time: "not captured" does not mean "no link".
-    """
-    from arclink.access.differences import DIFF_PARAMETERS, DiffQuery, answer_diff
-    from arclink.access.formats.differences import diff_as_rows
-
-    return _in_rows(
-        DIFF_PARAMETERS,
-        DiffQuery.of,
-        lambda graph, query, prefix: diff_as_rows(answer_diff(graph, query), prefix),
-    )
-
-
-def _in_rows(
-    parameters: Sequence[AnyParameter],
-    query_of: Callable[[Given], _AnyQuery],
-    answer: "Callable[[Scans, _AnyQuery, ReplayPrefix], RowAnswer]",
-) -> _Query:
-    """Return a query for links whose answer is rows, with the addresses of a replay system."""
-    from arclink.access.formats.rows import ROW_FORMAT
-
-    def read(given: Given) -> _Answer:
-        query, prefix = query_of(given), REPLAY.optional(given) or NO_REPLAY
-        form = ROW_FORMAT.required(given)
-        return lambda graph: form.write(answer(graph, query, prefix))
-
-    return _Query((*GRAPH, *parameters, REPLAY, ROW_FORMAT), read)
 
 
 @_command("timemap", "arclink timemap example.org --store links.db")
@@ -272,16 +241,25 @@ def _explain() -> _Query:
     "arclink ask most-linked --store links.db --level host",
     "arclink ask captures --store links.db --uris addresses.txt --by year",
     "arclink ask gaps --store links.db --min-hosts 3 --limit 0 --format seeds > seeds.txt",
+    "arclink ask linkers example.org --instance olympics=http://127.0.0.1:8080/olympics",
 )
 def _ask() -> _Query:
     """Answer a question about pages, sites, or the whole archive.
 
     The answer is read from the tables of the store, which are made on first use (`arclink tables`).
-    docs/reference/questions.md says what each question counts.
+    docs/reference/questions.md says what each question counts. With --instance, services answer,
+    and so does the store, if there is one; exit code 3 means that an archive failed or gave only a
+    part of its answer.
     """
-    from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
-    from arclink.access.texts import counted
-    from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, LIMIT, AskQuery
+    from arclink.cli.ask_archives import (
+        INSTANCES,
+        STORE_OF_MANY,
+        TIMEOUT,
+        WHOLE,
+        ask_archives,
+        with_notes,
+    )
+    from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, AskQuery
     from arclink.questions.rows import ASK_FORMAT, ask_as_rows, check_format
     from arclink.questions.table import QUESTIONS
 
@@ -300,8 +278,8 @@ def _ask() -> _Query:
         metavar="FILE",
     )
 
-    def read(given: Given) -> _Answer:
-        form, file = ASK_FORMAT.required(given), addresses.optional(given)
+    def with_list(given: Given) -> Given:
+        file = addresses.optional(given)
         texts = given.found(ADDRESSES)[1]
         if not all(text.strip() for text in texts):  # such as a variable of a shell without value
             why = "is empty: leave it out to ask about the whole archive"
@@ -314,7 +292,18 @@ def _ask() -> _Query:
                 raise InputError(f"{file}: this list has no address")
             texts = (*texts, *lines)
             given = Given({**given.texts, ADDRESSES.name: texts})
-        query = AskQuery.of(given, name=name.required(given))
+        return given
+
+    def elsewhere(given: Given) -> bool:
+        if given.has(INSTANCES):
+            ask_archives(with_list(given), name.required(given))
+        elif not given.has(STORE_OF_MANY):
+            raise UsageError("--store or --instance is missing: name a store, or services")
+        return given.has(INSTANCES)
+
+    def read(given: Given) -> _Answer:
+        form = ASK_FORMAT.required(given)
+        query = AskQuery.of(with_list(given), name=name.required(given))
         check_format(query, form)
 
         def answer(graph: Scans) -> Iterator[bytes]:
@@ -322,48 +311,14 @@ def _ask() -> _Query:
                 from arclink.questions.asking import ask
 
                 found = ask(database, query)
-            rows = ask_as_rows(found)
-            yield from form.write(rows)
-            says_all = form.name in ("table", "json")
-            if found.unknown and not says_all:
-                _note(f"Unknown: {found.unknown}.")
-            if found.left_out and not says_all:
-                _note(
-                    f"{counted(found.left_out, 'more row')} left out; --{LIMIT.name} 0 writes all."
-                )
-            others = seeds_of(rows)[1] if form.name in SEED_FORMATS else 0
-            if others:
-                _note(f"{counted(others, 'address', 'addresses')} left out: no http or https.")
+            yield from with_notes(form, ask_as_rows(found), found.unknown, found.left_out)
 
         return answer
 
     width = max(map(len, QUESTIONS))
     names = [f"  {name:<{width}}  {question.asks}" for name, question in QUESTIONS.items()]
-    return _Query((name, *GRAPH, *ASK_PARAMETERS, addresses, ASK_FORMAT), read, names)
-
-
-@_command(
-    "count",
-    "arclink count --store links.db --by mime",
-    "arclink count gov --store links.db --by year",
-    "arclink count 'links-to:example.org and status:200' --store links.db --by host",
-)
-def _count() -> _Query:
-    """Count the captures and URIs of a store or a subset, and the captures by a property."""
-    from arclink.access.formats.rows import ROW_FORMAT
-    from arclink.subsets import capture_counts
-
-    def read(given: Given) -> _Answer:
-        by, form = capture_counts.PROPERTY.optional(given) or "", ROW_FORMAT.required(given)
-
-        def answer(graph: Scans) -> Iterator[bytes]:
-            with graph.snapshot():
-                found = capture_counts.count_captures(graph.scan_mementos(), by)
-            return form.write(capture_counts.counts_as_rows(found, by))
-
-        return answer
-
-    return _Query((SUBSET_FIRST, STORE, capture_counts.PROPERTY, ROW_FORMAT), read)
+    parameters = (name, STORE_OF_MANY, SUBSET, *ASK_PARAMETERS, addresses, ASK_FORMAT)
+    return _Query((*parameters, INSTANCES, TIMEOUT, WHOLE), read, names, elsewhere)
 
 
 @_command(
@@ -377,7 +332,8 @@ def _stats() -> _Query:
     The command also counts batches, files, payloads, targets and bytes, and shows the first and
     last time of capture. All counts are exact: mementos, original URIs and targets are counted by
     reading about 50 % of the store. Then come the bytes of the files next to the store; `arclink
-    tables --remove` removes those that can be made again.
+    tables --remove` removes those that can be made again. Last comes what each filter rule left of
+    the captures when they were built.
     """
     in_json = switch("json", "Write one JSON object instead of lines.")
     manifests = switch(
@@ -402,7 +358,7 @@ def _stats() -> _Query:
         from arclink.store.location import sizes_next_to
 
         write = write_counts_in_json if in_json.required(given) else write_counts
-        return partial(write, sizes_next_to(STORE.required(given)))
+        return partial(write, sizes_next_to(STORE.required(given)), given.has(SUBSET))
 
     def write_duplicates(given: Given, graph: Scans, form: str) -> Iterator[bytes]:
         from arclink.access.formats.rows import ROW_FORMATS
@@ -418,17 +374,30 @@ def _stats() -> _Query:
         for batch in graph.batches():
             yield orjson.dumps(orjson.loads(batch.manifest), option=orjson.OPT_APPEND_NEWLINE)
 
-    def write_counts_in_json(sizes: Mapping[str, int], graph: Scans) -> Iterator[bytes]:
+    def rules_of(graph: Scans, *, is_subset: bool) -> "RowAnswer | None":
+        from arclink.pipeline.rule_table import table_of_batches
+
+        return None if is_subset else table_of_batches(graph.batches())
+
+    def write_counts_in_json(
+        sizes: Mapping[str, int], is_subset: bool, graph: Scans
+    ) -> Iterator[bytes]:
         import orjson
 
         counts = {**asdict(graph.stats()), "files_next_to": sizes}
+        if table := rules_of(graph, is_subset=is_subset):
+            counts |= table.sections
         yield orjson.dumps(counts, option=orjson.OPT_APPEND_NEWLINE)
 
-    def write_counts(sizes: Mapping[str, int], graph: Scans) -> Iterator[bytes]:
+    def write_counts(sizes: Mapping[str, int], is_subset: bool, graph: Scans) -> Iterator[bytes]:
         next_to = {f"bytes of {name}": size for name, size in sizes.items()}
         for name, value in {**asdict(graph.stats()), **next_to}.items():
             shown = f"{value:,}" if isinstance(value, int) else value or "-"
             yield _line(f"{name}{shown:>{_WIDTH_OF_COUNTS - len(name)}}")
+        if table := rules_of(graph, is_subset=is_subset):
+            from arclink.cli.summary import shown_table
+
+            yield _line("") + shown_table(table)
 
     return _Query((*GRAPH, in_json, manifests, duplicates), read)
 

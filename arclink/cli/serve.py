@@ -157,12 +157,13 @@ EMBARGO = Parameter(
     metavar="DAYS",
     see="reference/service.md#embargo",
 )
-_EMBARGO_PREFIXES = Parameter(
+EMBARGO_PREFIXES = Parameter(
     "embargo-prefix",
-    "Hide captures below this SURT.",
+    "Hide captures of this part of the web: *.example.org, http://example.org/news*, or a "
+    "beginning of SURTs.",
     TEXT,
     is_list=True,
-    metavar="SURT",
+    metavar="PART",
     keeps_empty=True,
 )
 PUBLIC = Parameter(
@@ -233,7 +234,7 @@ EXAMPLES = (
     _DESCRIPTION,
     REPLAY,
     EMBARGO,
-    _EMBARGO_PREFIXES,
+    EMBARGO_PREFIXES,
     PUBLIC,
     NAME,
     _ORIGINS,
@@ -253,7 +254,7 @@ def command(given: Given) -> None:
     from arclink.service.server import serve  # imported here: no other command needs the service
 
     where = collections_of(_STORES.many(given))
-    settings = _settings(given, where)
+    settings = settings_of(given, where)
     connections = _connections(given)
     set_up_logging(LogForm(LOG.required(given)), with_access=_LOG_REQUESTS.required(given))
     serve(
@@ -270,8 +271,8 @@ def command(given: Given) -> None:
     )
 
 
-def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
-    """Return the settings of the service.
+def settings_of(given: Given, where: str | Mapping[str, str]) -> Settings:
+    """Return the settings of the service; what a command does not take has its default.
 
     Raises:
         UsageError: A value is not allowed, or an instance has the name of an own store.
@@ -305,7 +306,7 @@ def _settings(given: Given, where: str | Mapping[str, str]) -> Settings:
         public=PUBLIC.optional(given) or "",
         embargo=Embargo(
             EMBARGO.required(given),
-            tuple(surt_prefix(text) for text in _EMBARGO_PREFIXES.many(given)),
+            tuple(surt_prefix(text) for text in EMBARGO_PREFIXES.many(given)),
         ),
         subset=SUBSET.optional(given) or "",
         archive=archive,

@@ -87,17 +87,12 @@ def command(given: Given) -> None:
 
 
 def _answer(database: "SqlDatabase", text: str, given: Given) -> None:
-    from arclink.files.atomic import open_whole
     from arclink.relations.answers import SQL_FORMATS
 
     write, into = SQL_FORMATS[FORMAT.required(given)], INTO.optional(given)
     try:
         with database.reading(text) as rows:
-            if into is None:
-                write_answer(write(rows))
-                return
-            with open_whole(Path(into)) as place, place.open("wb") as stream:
-                stream.writelines(write(rows))
+            write_answer(write(rows), into)
     except LimitError as error:
         option = {Limit.TIME: SECONDS, Limit.MEMORY: MEMORY}[error.limit]
         raise LimitError(error.limit, f"{error} (--{option.name})") from error

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import click
 
 from arclink.access.common import SUBSET, SUBSET_FIRST
-from arclink.access.declarations import FOLDER, Given, Parameter
-from arclink.captures.queries import STREAM_PARAMETERS, StreamQuery
+from arclink.access.declarations import FOLDER, PATH, Form, Given, Parameter
+from arclink.captures.queries import FORM, STREAM_PARAMETERS, StreamQuery
 from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph, takes, write_answer
 from arclink.errors import UsageError
 from arclink.operations.sizes import size
@@ -23,7 +24,7 @@ EXAMPLES = (
 )
 
 _FIRST_WORD = replace(SUBSET_FIRST, name="first-word", about="The same as --subset.")
-CACHE = Parameter(
+_CACHE = Parameter(
     "cache",
     "Folder for rank tables.",
     FOLDER,
@@ -40,20 +41,34 @@ _PAYLOAD_LIMIT = Parameter(
     otherwise="16M; no limit for WARC",
     metavar="SIZE",
 )
-POINTERS = Parameter(
-    "pointers",
-    "Write pointers to the captures, not the captures, to files in this folder: the input of "
-    "the job arclink.jobs.map_pages.",
-    FOLDER,
-    metavar="FOLDER",
+_POINTERS = "pointers"
+_FORMAT = replace(
+    FORM,
+    about=f"{FORM.about} pointers: where the captures are, as the input of the job "
+    "arclink.jobs.map_pages.",
+    form=Form(
+        f"{FORM.form.allowed} or {_POINTERS}",
+        {"type": "string", "enum": [*cast(list[str], FORM.form.schema["enum"]), _POINTERS]},
+        FORM.form.read,
+    ),
     see="how-to/streams.md",
 )
+INTO = Parameter(
+    "into",
+    "Output file; with --format pointers, a folder for files with pointers.",
+    PATH,
+    was=(_POINTERS,),
+    instead=f"--format {_POINTERS} --into",
+    metavar="FILE",
+    otherwise="standard output",
+)
+_COMMAND = tuple(_FORMAT if one is FORM else one for one in STREAM_PARAMETERS)
 
 
 @click.command()
-@takes(_FIRST_WORD, *GRAPH, *STREAM_PARAMETERS, ARCHIVES, _PAYLOAD_LIMIT, CACHE, POINTERS)
+@takes(_FIRST_WORD, *GRAPH, *_COMMAND, ARCHIVES, _PAYLOAD_LIMIT, _CACHE, INTO)
 def command(given: Given) -> None:
-    """Write the captures of a store or a subset to standard output, with status, headers and body.
+    """Write the captures of a store or a subset, with status, headers and body.
 
     Each capture has a token; after an interruption, --after TOKEN continues after it. The last
     line or record says whether the stream is complete, and counts the captures without bytes by
@@ -72,15 +87,23 @@ def command(given: Given) -> None:
         if given.text(SUBSET):
             raise UsageError(f"{first}: the subset is already named with --subset")
         given = Given({**given.texts, SUBSET.name: (first,)})
+    into, is_pointers = INTO.optional(given), given.text(FORM) == _POINTERS
+    if is_pointers:
+        given = given.without(*FORM.names)
+        if into is None:
+            raise UsageError(f"--into must name a folder for --format {_POINTERS}")
+    is_pointers = is_pointers or given.found(INTO)[0] == _POINTERS
     query = StreamQuery.of(given)
     archive_paths = ArchivePaths(ARCHIVES.many(given))
-    where, cache = STORE.required(given), CACHE.optional(given)
+    where, cache = STORE.required(given), _CACHE.optional(given)
     with open_requested_graph(given) as graph, PageReader(graph, archive_paths) as reader:
         tables = RankTables(Path(cache) if cache else cache_of(where), where)
         stream = CaptureStream(graph, reader, query, tables=tables)
-        if folder := POINTERS.optional(given):
-            captures = sum(write_pointers(stream, Path(folder)))
-            click.echo(f"{captures:,} pointers in {folder}; to continue: {stream.after}")
+        if into and is_pointers:
+            captures = sum(write_pointers(stream, Path(into)))
+            click.echo(f"{captures:,} pointers in {into}; to continue: {stream.after}")
             return
-        hide_from_output()
-        write_answer(write_stream(stream, query.form, _PAYLOAD_LIMIT.optional(given)))
+        pieces = write_stream(stream, query.form, _PAYLOAD_LIMIT.optional(given))
+        if into is None:
+            hide_from_output()
+        write_answer(pieces, into)

@@ -1,14 +1,18 @@
 """The summary that a build or a stage prints at its end."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
+from arclink.access.formats.rows import ROW_FORMATS, RowAnswer
 from arclink.access.texts import counted
 from arclink.counts import Counts
+from arclink.filter.rules import Rules
 from arclink.operations.sizes import stored_size
 from arclink.pipeline.build import BuildReport, needs_a_person
 from arclink.pipeline.damage import Damage
+from arclink.pipeline.rule_table import rule_table
 from arclink.reasons import Reason
 from arclink.store.protocols import StoreSums
 
@@ -29,13 +33,18 @@ def copied_line(sums: StoreSums, *, is_verified: bool) -> str:
     )
 
 
-def show_summary(report: BuildReport, sums: StoreSums, where: str) -> None:
-    """Print counts by reason, and the present size of the store."""
+def show_summary(report: BuildReport, rules: Rules, sums: StoreSums, where: str) -> None:
+    """Print counts by reason, what the rules left out, and the present size of the store."""
     if report.skipped:
         click.echo(
             f"{report.skipped:,} archive files were skipped because the store has them already."
         )
     show_counts(report.counts)
+    if report.counts[Reason.ROW_KEPT]:
+        table = rule_table(
+            report.counts, rules, report.seconds.get("filter"), batches=report.batches
+        )
+        click.echo("\nrules: " + shown_table(table).decode(), nl=False)
     _show_damage(report.damaged)
     time = f", captured from {sums.first} to {sums.last}" if sums.first else ""
     click.echo(
@@ -48,6 +57,17 @@ def show_summary(report: BuildReport, sums: StoreSums, where: str) -> None:
             + ", ".join(f"{name} {seconds:.1f}" for name, seconds in report.seconds.items())
             + f"; {_LEFT_OUT}"
         )
+
+
+def shown_table(table: RowAnswer) -> bytes:
+    """Return the table of the filter rules as lines, without parameters and unknown times."""
+    rows = table.sections["rules"]
+    names = [
+        name
+        for name in table.columns
+        if name != "parameter" and any(row[name] is not None for row in rows)
+    ]
+    return b"".join(ROW_FORMATS["table"].write(replace(table, shown=names)))
 
 
 def show_captures(before: int | None, now: int, note: str = "") -> None:

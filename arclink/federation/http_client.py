@@ -4,6 +4,7 @@ Redirects are not followed, because the address comes from the configuration and
 lead anywhere else; compressed answers are refused, because the size limit holds for the bytes sent.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -59,7 +60,9 @@ def fetch(url: str, headers: Mapping[str, str], seconds: float, most_bytes: int)
 def _refuse(response: Response) -> None:
     status = response.status
     if status >= 500:
-        raise InstanceError(f"it answers with status {status}")
+        seconds = response.headers.get("Retry-After", "")
+        again = f"; ask again in {seconds} s" if re.fullmatch("[0-9]{1,6}", seconds) else ""
+        raise InstanceError(f"it answers with status {status}{again}")
     if 300 <= status < 400 and status != 304:
         raise InstanceError(
             f"it answers with a redirect ({status}), which is not followed; configure the "

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from urllib.parse import urlencode
+from pathlib import Path
+from urllib.parse import quote, urlencode
 
 from arclink.access.formats.timemaps import ascii_uri
-from arclink.access.queries import MOST_MEMBERS, LinkQuery, Redirects
-from arclink.errors import UsageError
+from arclink.access.queries import MOST_MEMBERS, LinkQuery, Redirects, as_page
+from arclink.errors import InstanceError, UsageError
 from arclink.model import ALL_TIME
 from arclink.network.addresses import parse_server_address
 from arclink.uris.in_paths import format_in_path
@@ -18,19 +19,52 @@ _URL = re.compile(r"[!-~]{1,2000}")
 PATH = "/LinkService/linkQuery"
 """The path of link queries in the paper, which every instance has."""
 
+_URI_HERE = "{uri}"
+"""Where the URL of a service that has another path has the URI."""
+
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A service that answers link queries about one archive.
+    """A service that answers link queries about one archive, or an answer that was saved.
 
     Attributes:
         name: The name of the archive in answers.
         url: The part of the URL before `PATH`: ``http`` or ``https``, host, port and path, without
-            a slash at its end.
+            a slash at its end. Or the whole URL of a service that has another path, with
+            `_URI_HERE`. Or the path of a file.
+        saved: The answer, RDF/XML; None if the file is to be read.
     """
 
     name: str
     url: str
+    saved: bytes | None = None
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether it is an answer that was saved, not a service."""
+        return "://" not in self.url
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it answers one URI with all links of all time, as RDF/XML."""
+        return self.is_saved or _URI_HERE in self.url
+
+    def read(self, most_bytes: int) -> bytes:
+        """Return the saved answer.
+
+        Raises:
+            InstanceError: It cannot be read, or is too large.
+        """
+        body = self.saved
+        if body is None:
+            try:
+                with Path(self.url).open("rb") as file:
+                    body = file.read(most_bytes + 1)
+            except OSError as error:
+                raise InstanceError(f"{self.url}: {error.strerror}") from error
+        if len(body) > most_bytes:
+            raise InstanceError(f"its answer is larger than {most_bytes:,} bytes")
+        return body
 
 
 def parse_instances(texts: Iterable[str]) -> tuple[Instance, ...]:
@@ -55,6 +89,9 @@ def parse_instances(texts: Iterable[str]) -> tuple[Instance, ...]:
 def parse_instance(text: str) -> Instance:
     """Return the instance in ``URL`` or ``NAME=URL``; the default name is host, port and path.
 
+    A URL with ``{uri}`` is that of a service that has another path than `PATH`; a path of a file is
+    an answer that was saved.
+
     Raises:
         UsageError: The text is neither; the message says what is allowed.
 
@@ -65,18 +102,24 @@ def parse_instance(text: str) -> Instance:
     """
     before, equals, after = text.partition("=")
     name, url = (before, after) if equals and "://" not in before else ("", text)
-    allowed = "write http://HOST[:PORT][/PATH] or NAME=http://…, without user, query or fragment"
+    allowed = (
+        "write http://HOST[:PORT][/PATH] or NAME=http://…, without user, query or fragment; a URL "
+        "with {uri} if its link queries have another path; or the path of a saved answer (RDF/XML)"
+    )
+    if "://" not in url and Path(url).is_file():
+        return Instance(parse_name("--instance", name or Path(url).name), url)
     try:
         address = parse_server_address(url)
     except ValueError as error:
         raise UsageError(f"--instance {text[:200]!a}: {error}; {allowed}") from error
-    is_plain = _URL.fullmatch(url) and "@" not in url and not address.rest
-    if not (address.is_of_web and is_plain):
+    is_template = _URI_HERE in address.path + address.rest and "#" not in url
+    is_sound = _URL.fullmatch(url) and "@" not in url and (is_template or not address.rest)
+    if not (address.is_of_web and is_sound):
         raise UsageError(f"--instance {text[:200]!a}: not the address of an instance; {allowed}")
     path = address.path.rstrip("/")
     server = address.origin + path
-    name = name or server.partition("://")[2]
-    return Instance(parse_name("--instance", name), server)
+    name = name or (address.origin if is_template else server).partition("://")[2]
+    return Instance(parse_name("--instance", name), url if is_template else server)
 
 
 def parse_name(option: str, name: str) -> str:
@@ -96,7 +139,7 @@ def parse_name(option: str, name: str) -> str:
 def question(instance: Instance, query: LinkQuery, cursor: str = "") -> str:
     """Return the URL of ``query`` at an instance, with the largest page size allowed."""
     asked = [
-        ("uri", str(query.uri)),
+        ("uri", as_page(query.uri)),
         ("direction", query.direction.value),
         ("limit", str(MOST_MEMBERS)),
     ]
@@ -124,4 +167,6 @@ def plain_question(instance: Instance, query: LinkQuery) -> str:
 
     Its answer contains all links of all time.
     """
+    if instance.is_plain:
+        return instance.url.replace(_URI_HERE, quote(query.uri, safe=""))
     return f"{instance.url}{PATH}?{urlencode([('uri', query.uri)])}"

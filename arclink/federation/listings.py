@@ -1,6 +1,7 @@
-"""Parser of RDF/XML in the form of the paper's Listing 1.
+"""Parser of RDF/XML in the form of the paper's Listing 1, or with a node for each link.
 
-It reads answers of this service and of services that were written from the paper alone. The answer
+It reads answers of this service, in both profiles, and of services that were written from the paper
+alone. The answer
 is read as a document, not as a graph. The listing puts type, text and times on the linked resource,
 so in a graph with two links to one URI it is lost which text belongs to which time. Elements in
 other places are ignored.
@@ -21,7 +22,7 @@ from arclink.access.texts import printable_uri
 from arclink.errors import InstanceError
 from arclink.federation.instance_answers import ReceivedAnswer, ReceivedLink
 from arclink.known import KnownLinks
-from arclink.model import Timestamp, UriR
+from arclink.model import Surt, Timestamp, UriR
 from arclink.network.addresses import joined
 from arclink.uris.surts import is_absolute, surt_of
 
@@ -35,6 +36,7 @@ _RDF, _TWG = (
     "http://www.mementoweb.org/TemporalWebGraph/ ",
 )
 _DIRECTIONS = {_TWG + "hasOutlinks": Direction.OUT, _TWG + "hasInlinks": Direction.IN}
+_ENDS = {_TWG + "source": "source", _TWG + "target": "target"}
 _ITEM = re.compile(re.escape(_RDF) + r"(li|_[0-9]+)")
 _KINDS = {"href": "a@href", "image": "img@src"}
 _NO_PAGE = "_:"
@@ -76,6 +78,7 @@ class _Reader:
         self.subjects: list[dict[str, str]] = []
         self.links: list[tuple[int, ReceivedLink]] = []
         self.malformed = 0
+        self._times: list[str] = []
         self._path: list[str] = []
         self._about: list[str] = []
         self._text: list[str] = []
@@ -95,6 +98,9 @@ class _Reader:
         Raises:
             InstanceError: The document describes no URI.
         """
+        surt = surt_of(self.asked)
+        if any(link.variants and _is_of(surt, link) for _, link in self.links):
+            self.subjects.append({"about": self.asked})  # links alone need not describe it
         named = [number for number, known in enumerate(self.subjects) if known["about"]]
         if not named:
             raise InstanceError(
@@ -102,7 +108,6 @@ class _Reader:
                 "with rdf:about"
             )
         uris = [self._uri_of(known) for known in self.subjects]
-        surt = surt_of(self.asked)
         main = next((n for n in named if surt_of(printable_uri(uris[n])) == surt), named[0])
         said = self.subjects[main]
         mementos = self._mementos(said)
@@ -112,7 +117,9 @@ class _Reader:
             None,
             (),
             [
-                link if number == main else replace(link, subject=uris[number] or _NO_PAGE)
+                link
+                if number == main or link.variants
+                else replace(link, subject=uris[number] or _NO_PAGE)
                 for number, link in self.links
             ],
             self.malformed,
@@ -160,6 +167,11 @@ class _Reader:
                 self.subjects.append({"about": ""})  # links of a page without a name
         elif parent in ("", _RDF + "RDF"):
             self.subjects.append({"about": about})
+            self._times = []
+        elif name in _ENDS and self._member is None and self.subjects:
+            self.subjects[-1][_ENDS[name]] = attributes.get(_RDF + "resource", "")
+        elif parent in _ENDS and about and self._member is None and self.subjects:
+            self.subjects[-1][_ENDS[parent]] = about
 
     def _characters(self, text: str) -> None:
         self._length += len(text)
@@ -173,7 +185,13 @@ class _Reader:
         self._text, self._length = [], 0
         parent = self._path[-1] if self._path else ""
         if self._member is None:
-            if name.startswith(_TWG) and len(self._path) <= 2 and self.subjects:
+            if name == _TWG + "timestamp" and text:
+                self._times.append(text)
+            if name == _TWG + "rel" and self.subjects and "rel" in self.subjects[-1]:
+                self.subjects[-1]["rel"] += f" {text}"
+            if parent in ("", _RDF + "RDF") and self.subjects and "target" in self.subjects[-1]:
+                self._finish_node(self.subjects.pop())
+            elif name.startswith(_TWG) and len(self._path) <= 2 and self.subjects:
                 self.subjects[-1].setdefault(name.removeprefix(_TWG), text)
         elif parent in _DIRECTIONS:
             self._finish(self._member, _DIRECTIONS[parent])
@@ -201,6 +219,31 @@ class _Reader:
             tuple(self._timestamps),
         )
         self.links.append((len(self.subjects) - 1, link))
+
+    def _finish_node(self, node: dict[str, str]) -> None:
+        """Add the link that is a node of its own; its page is the end that was asked about."""
+        source, target = (absolute_name(node.get(end, ""), self.asked) for end in _ENDS.values())
+        if (
+            not (node.get("source") and node["target"])
+            or max(map(len, (source, target))) > LONGEST_URI
+        ):
+            self.malformed += 1
+            return
+        if len(self.links) >= MOST_LINKS:
+            raise InstanceError(f"its answer has more than {MOST_LINKS:,} links in one document")
+        surt = surt_of(self.asked)
+        kind, text, rel = node.get("kind", "a@href"), node.get("text", ""), node.get("rel")
+        is_in = surt_of(printable_uri(target)) == surt
+        if is_in:
+            link = ReceivedLink(Direction.IN, source, kind, text, rel, (*self._times,), (target,))
+            self.links.append((0, link))
+        if not is_in or surt_of(printable_uri(source)) == surt:
+            link = ReceivedLink(Direction.OUT, target, kind, text, rel, (*self._times,), (source,))
+            self.links.append((0, link))
+
+
+def _is_of(surt: Surt, link: ReceivedLink) -> bool:
+    return any(surt_of(printable_uri(uri)) == surt for uri in link.variants)
 
 
 def _number_of(text: str) -> int | None:

@@ -82,9 +82,15 @@ class MergedQuery(DeclaredQuery):
         query = LinkQuery.of(given.without(CURSOR.name), **otherwise)
         if query.limit == 0:
             raise ConflictError(
-                "limit", "0", "must be at least 1: an answer merged from archives does not stream"
+                LIMIT.name,
+                "0",
+                "cannot be 0: links are merged a page at a time; ask for a number, and go on with "
+                f"{CURSOR.name}",
             )
-        for parameter in (EVIDENCE, VALIDITY, FILTER, FOLLOW, MATCH_TYPE):
+        if query.is_range:  # an asterisk in the URI says so, too
+            why = "must be exact for merged links: query each archive for many pages"
+            raise ConflictError(MATCH_TYPE.name, query.match_type.value, why)
+        for parameter in (EVIDENCE, VALIDITY, FILTER, FOLLOW):
             if (asked := given.text(parameter)) not in ("", parameter.default):
                 raise ConflictError(
                     parameter.name,

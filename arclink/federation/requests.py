@@ -1,6 +1,7 @@
 """Requests for one query to all instances at the same time.
 
-One thread per instance requests page after page, until it has everything or a limit is reached. The
+One thread per instance reads its answer, for a link query page after page, until it has everything
+or a limit is reached. The
 caller waits for all threads, but no longer than the limit for the whole query. An instance that is
 slow, fails or sends nonsense affects only its own part of the answer.
 """
@@ -12,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 from arclink.access.answers import Budget, answer_link_query
 from arclink.access.archives import ArchiveReport, Outcome, Refused
@@ -25,6 +27,7 @@ from arclink.federation.http_client import HttpAnswer, fetch
 from arclink.federation.instance_answers import ReceivedAnswer, as_received
 from arclink.federation.instances import Instance, plain_question, question, timemap_question
 from arclink.federation.json_answers import parse_json_answer, parse_timemap
+from arclink.federation.limits import QueryLimits
 from arclink.federation.listings import parse_listing
 from arclink.federation.merge import Findings, merge
 from arclink.federation.validation import accepted_findings
@@ -34,44 +37,35 @@ _ACCEPT = "application/json, application/rdf+xml;q=0.5"
 GRACE = 0.5
 """Seconds that a thread has, after its time is over, to report that."""
 
+Found = TypeVar("Found")
+
 Asked = tuple[Findings, ArchiveReport]
 
 
-@dataclass(frozen=True, slots=True)
-class QueryLimits:
-    """The limits of one query.
+@dataclass(slots=True)
+class InstanceProgress(Generic[Found]):
+    """The progress of the requests to one instance; its fields are consistent at any time.
 
     Attributes:
-        instance_seconds: Maximum seconds for one page of one instance's answer.
-        whole_seconds: Maximum seconds for all pages of all instances.
-        page_bytes: Bytes of one page; a larger one is refused.
-        pages: Pages of one instance; after them the answer is partial.
-        links: Links of one instance; after them the answer is partial.
-        at_once: Queries that one instance answers at the same time; a further query fails because
-            the instance is busy.
-        cache_bytes: Bytes of all cached answers.
-        cache_seconds: Seconds for which an answer is fresh.
+        found: What it answered.
+        members: Number of links or rows in it.
+        pages: Number of pages that were read.
+        refused: Number of refused parts, by reason.
+        is_cached: Whether no new answer was read.
+        is_of_arclink: Whether the instance answers as ArcLink does.
     """
 
-    instance_seconds: float = 10.0
-    whole_seconds: float = 20.0
-    page_bytes: int = 16 << 20
-    pages: int = 20
-    links: int = 200_000
-    at_once: int = 4
-    cache_bytes: int = 64 << 20
-    cache_seconds: float = 300.0
-
-
-@dataclass(slots=True)
-class _Progress:
-    """The progress of the requests to one instance; its fields are consistent at any time."""
-
+    found: Found
+    members: int = 0
     pages: int = 0
-    found: Findings = field(default_factory=Findings)
     refused: Counter[Refused] = field(default_factory=Counter)
     is_cached: bool = True
     is_of_arclink: bool = False
+
+
+Reading = Callable[[Instance, float, InstanceProgress[Found]], None]
+"""Reads the answer of an instance, until a time of `time.monotonic`. It raises `InstanceError` if
+it cannot read it to its end; what it has read before is in the progress."""
 
 
 class Asking:
@@ -92,19 +86,42 @@ class Asking:
             query: Without limit and cursor: everything is requested.
             meanwhile: A function to call while the instances work.
         """
+        meets_others = len(self.instances) > 1 or meanwhile is not None
+
+        def read(instance: Instance, end: float, progress: InstanceProgress[Findings]) -> None:
+            self._pages(instance, query, end, progress)
+            if meets_others:
+                self._captures(instance, query, end, progress)
+
+        return self.each(read, Findings(), "link", meanwhile)
+
+    def each(
+        self,
+        read: Reading[Found],
+        nothing: Found,
+        noun: str,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> list[tuple[Found, ArchiveReport]]:
+        """Return the answer and the report of each instance, in the order of the instances.
+
+        Args:
+            read: Reads the answer of an instance, in a thread of its own.
+            nothing: The answer of an instance that did not answer.
+            noun: What a member of an answer is.
+            meanwhile: A function to call while the instances work.
+        """
         start = time.monotonic()
         end = start + self.limits.whole_seconds
-        done: queue.SimpleQueue[tuple[int, Asked]] = queue.SimpleQueue()
-        meets_others = len(self.instances) > 1 or meanwhile is not None
-        for number, instance in enumerate(self.instances):
-            threading.Thread(
-                target=self._work,
-                args=(number, instance, query, end, done, meets_others),
-                daemon=True,
-            ).start()
+        done: queue.SimpleQueue[tuple[int, tuple[Found, ArchiveReport]]] = queue.SimpleQueue()
+
+        def work(number: int, instance: Instance) -> None:
+            done.put((number, self._read(instance, end, read, nothing, noun)))
+
+        for numbered in enumerate(self.instances):
+            threading.Thread(target=work, args=numbered, daemon=True).start()
         if meanwhile is not None:
             meanwhile()
-        found: dict[int, Asked] = {}
+        found: dict[int, tuple[Found, ArchiveReport]] = {}
         while len(found) < len(self.instances):
             try:
                 number, asked = done.get(timeout=max(0.0, end + GRACE - time.monotonic()))
@@ -112,38 +129,27 @@ class Asking:
                 break
             found[number] = asked
         late = f"no answer within {self.limits.whole_seconds:.3g} s"
+        seconds = time.monotonic() - start
         return [
-            found.get(
-                number,
-                (
-                    Findings(),
-                    ArchiveReport(
-                        instance.name, Outcome.FAILED, late, seconds=time.monotonic() - start
-                    ),
-                ),
+            found.get(number)
+            or (
+                nothing,
+                ArchiveReport(instance.name, Outcome.FAILED, late, seconds=seconds, noun=noun),
             )
             for number, instance in enumerate(self.instances)
         ]
 
-    def _work(
-        self,
-        number: int,
-        instance: Instance,
-        query: LinkQuery,
-        end: float,
-        done: "queue.SimpleQueue[tuple[int, Asked]]",
-        meets_others: bool,
-    ) -> None:
+    def _read(
+        self, instance: Instance, end: float, read: Reading[Found], nothing: Found, noun: str
+    ) -> tuple[Found, ArchiveReport]:
         start = time.monotonic()
-        progress = _Progress()
+        progress = InstanceProgress(nothing)
         detail = ""
         if not self._free[instance].acquire(blocking=False):
             detail = f"it is already busy with {self.limits.at_once} requests of this service"
         else:
             try:
-                self._pages(instance, query, end, progress)
-                if meets_others:
-                    self._captures(instance, query, end, progress)
+                read(instance, end, progress)
             except InstanceError as error:
                 detail = str(error)
             except Exception as error:  # end of a thread: other answers must survive
@@ -157,18 +163,20 @@ class Asking:
             if progress.pages
             else Outcome.FAILED
         )
-        report = ArchiveReport(
+        return progress.found, ArchiveReport(
             instance.name,
             outcome,
             detail,
-            len(progress.found.links),
+            progress.members,
             time.monotonic() - start,
             progress.is_cached and progress.pages > 0,
             progress.refused,
+            noun,
         )
-        done.put((number, (progress.found, report)))
 
-    def _pages(self, instance: Instance, query: LinkQuery, end: float, progress: _Progress) -> None:
+    def _pages(
+        self, instance: Instance, query: LinkQuery, end: float, progress: InstanceProgress[Findings]
+    ) -> None:
         """Request page after page.
 
         Raises:
@@ -180,6 +188,7 @@ class Asking:
             received = self._page(instance, query, cursor, end, progress)
             found, refused = accepted_findings(received, query, instance.name)
             progress.found = merge((progress.found, found))
+            progress.members = len(progress.found.links)
             progress.refused += refused
             progress.pages += 1
             cursor = received.next
@@ -195,7 +204,7 @@ class Asking:
                 )
 
     def _captures(
-        self, instance: Instance, query: LinkQuery, end: float, progress: _Progress
+        self, instance: Instance, query: LinkQuery, end: float, progress: InstanceProgress[Findings]
     ) -> None:
         """Request the list of captures, with which those of other archives are compared.
 
@@ -205,23 +214,36 @@ class Asking:
         if summary is None or not summary.count or not progress.is_of_arclink:
             return
         with suppress(InstanceError):
-            answer = self._answer(timemap_question(instance, query.uri), end, progress)
+            answer = self.answer(timemap_question(instance, query.uri), end, progress)
             captures = parse_timemap(answer.body) if answer.status == 200 else None
             if captures is not None:
                 listed = Findings(captures={instance.name: captures})
                 progress.found = merge((progress.found, listed))
 
     def _page(
-        self, instance: Instance, query: LinkQuery, cursor: str, end: float, progress: _Progress
+        self,
+        instance: Instance,
+        query: LinkQuery,
+        cursor: str,
+        end: float,
+        progress: InstanceProgress[Findings],
     ) -> ReceivedAnswer:
-        answer = self._answer(question(instance, query, cursor), end, progress)
-        if 400 <= answer.status < 500 and answer.media_type != "application/problem+json":
+        if instance.is_saved:
+            progress.is_cached = False
+            return parse_listing(instance.read(self.limits.page_bytes), query.uri)
+        first = plain_question(instance, query) if instance.is_plain else None
+        answer = self.answer(first or question(instance, query, cursor), end, progress)
+        if (
+            not first
+            and 400 <= answer.status < 500
+            and answer.media_type != "application/problem+json"
+        ):
             # The instance knows only the paper's parameter.
-            answer = self._answer(plain_question(instance, query), end, progress)
+            answer = self.answer(plain_question(instance, query), end, progress)
         if answer.status != 200:
             raise InstanceError(f"it answers with status {answer.status}")
         match answer.media_type:
-            case "application/json":
+            case "application/json" if not first:
                 progress.is_of_arclink = True
                 return parse_json_answer(answer.body)
             case "application/rdf+xml" | "application/xml" | "text/xml":
@@ -231,8 +253,12 @@ class Asking:
                     f"it answers in {other[:80]!a}, which is neither JSON nor RDF/XML"
                 )
 
-    def _answer(self, url: str, end: float, progress: _Progress) -> HttpAnswer:
-        """Return the answer to ``url``: cached and fresh, cached and revalidated, or a new one."""
+    def answer(self, url: str, end: float, progress: InstanceProgress[Found]) -> HttpAnswer:
+        """Return the answer to ``url``: cached and fresh, cached and revalidated, or a new one.
+
+        Raises:
+            InstanceError: No answer came, or it exceeds a limit.
+        """
         cached = self._cache.fresh(url)
         if cached is not None:
             return cached
@@ -262,7 +288,7 @@ def ask_store(
         StoreError: The store cannot be reached.
     """
     start = time.monotonic()
-    progress = _Progress()
+    progress = InstanceProgress(Findings())
     asked = replace(query, limit=MOST_MEMBERS, cursor=None)
     detail = ""
     while True:
@@ -295,7 +321,7 @@ def ask_store(
     )
 
 
-def _has_more(progress: _Progress) -> str:
+def _has_more(progress: InstanceProgress[Findings]) -> str:
     return (
         f"it has more than the {len(progress.found.links):,} links of {progress.pages} pages "
         "that were requested"

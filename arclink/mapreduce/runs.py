@@ -257,7 +257,7 @@ def _no_space(name: str, folder: Path) -> PipelineError:
     """Return the error for a step that could not write its output for lack of space."""
     return PipelineError(
         f"{name}: no space left in {folder}: free some there, or name a folder on a larger "
-        "disk with --work (--folder, for one stage); "
+        "disk with --work (--into, for one stage); "
         "a smaller --batch-size needs less. Then run the same command again"
     )
 

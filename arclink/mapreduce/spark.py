@@ -183,6 +183,6 @@ def _address(path: Path) -> str:
     if special := sorted(_SPECIAL & set(str(path))):
         raise PipelineError(
             f"{path}: Spark takes {' '.join(special)} in a path as a pattern; name another "
-            "folder with --work (--folder, for one stage)"
+            "folder with --work (--into, for one stage)"
         )
     return f"{_SCHEME}{path.absolute()}"

@@ -30,8 +30,13 @@ from arclink.store.location import (
 from arclink.store.locks import only_build, only_change
 from arclink.store.takedown_files import set_aside
 
-TARGET = Parameter(
-    "target", "The copy.", PATH, is_required=True, is_positional=True, metavar="FILE"
+INTO = Parameter(
+    "into",
+    "The copy: a file; for a store in Cassandra, a folder.",
+    PATH,
+    is_required=True,
+    was=("FILE",),
+    metavar="FILE",
 )
 GRAPH = Parameter(
     "graph",
@@ -70,7 +75,7 @@ Restore = Restored | RestoredBatches
 
 
 def _back_up(given: Given, say: Say) -> Backup:
-    target, store, graph = TARGET.required(given), STORE.required(given), GRAPH.optional(given)
+    target, store, graph = INTO.required(given), STORE.required(given), GRAPH.optional(given)
     if not is_remote(store):
         done = back_up(path_of(store), Path(target), verifies=not NO_VERIFY.required(given))
         if done.problem:
@@ -87,7 +92,7 @@ def _back_up(given: Given, say: Say) -> Backup:
         return back_up_batches(opened, graph, Path(target))
 
 
-BACKUP = Operation((TARGET, STORE, GRAPH, NO_VERIFY), _back_up)
+BACKUP = Operation((STORE, GRAPH, INTO, NO_VERIFY), _back_up)
 
 
 def _restore(given: Given, say: Say) -> Restore:

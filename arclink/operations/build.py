@@ -18,6 +18,7 @@ from arclink.access.declarations import (
 )
 from arclink.errors import ArclinkError, UsageError
 from arclink.extract.settings import ExtractSettings
+from arclink.filter.rules import Rules
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.operations.engine import ENGINE, RUNNER, runner_of
 from arclink.operations.operation import Operation, Say, words_of
@@ -95,6 +96,7 @@ class Built(Report):
     Attributes:
         store: Its path or URL.
         report: What this build did: batches, counts by reason, damaged files.
+        rules: The filter rules of this build.
         sums: Counts of the store.
         captures: Number of its captures before and now; before, None if a damaged store was
             replaced. None if the store does not count them.
@@ -102,6 +104,7 @@ class Built(Report):
 
     store: str
     report: "BuildReport"
+    rules: Rules
     sums: "StoreSums"
     captures: tuple[int | None, int] | None
 
@@ -209,7 +212,7 @@ def _run(given: Given, say: Say) -> Built:
             replaced = present.finish(report) if present else None
     captures = replaced or (None if before is None or after is None else (before, after))
     with open_store(store) as built:  # reopened: its size is that of the closed file
-        return Built(store, report, built.sums(), captures)
+        return Built(store, report, settings.rules, built.sums(), captures)
 
 
 def _present(given: Given) -> "PresentStore | None":

@@ -22,11 +22,11 @@ from arclink.uris.surts import OF_PAGE
 
 PREFIXES = Parameter(
     "prefixes",
-    "Beginnings of SURTs.",
+    "Parts of the web.",
     TEXT,
     is_list=True,
     is_positional=True,
-    metavar="[SURT-PREFIX]...",
+    metavar="[PART]...",
     keeps_empty=True,
 )
 TARGETS = switch("targets", "Also forget the links of other pages to these captures.")
@@ -42,12 +42,16 @@ _CLEAN = Parameter(
     otherwise="now",
 )
 _LIST = switch("list", "List all takedowns: what, when, why and how much.")
-_EXPORT_FILE = Parameter(
-    "export", "Write all takedowns to a file, for another store.", PATH, metavar="FILE"
+_INTO = Parameter(
+    "into",
+    "Write all takedowns to this file, for --import into another store.",
+    PATH,
+    was=("export",),
+    metavar="FILE",
 )
 _IMPORT_FILE = Parameter(
     "import",
-    "Apply the takedowns in a file that --export wrote; the store may be new.",
+    "Apply the takedowns in a file that --into wrote; the store may be new.",
     PATH,
     metavar="FILE",
 )
@@ -110,11 +114,11 @@ def forget(given: Given, say: Say, show: Say | None = None) -> ForgottenCaptures
         _DRY_RUN.required(given),
     )
     cleans, lists = _CLEAN.optional(given), _LIST.required(given)
-    import_path, export_path = _IMPORT_FILE.optional(given), _EXPORT_FILE.optional(given)
+    import_path, export_path = _IMPORT_FILE.optional(given), _INTO.optional(given)
     if not (prefixes or import_path or lists or export_path or cleans):
         raise UsageError(
-            "name a SURT prefix such as 'org,example)/', or give --list, --export, --import "
-            "or --clean"
+            "name a part such as '*.example.org' or 'org,example)/', or give --list, --into, "
+            "--import or --clean"
         )
     named = _takedowns(given)
     takedowns = [*named, *(import_takedowns(Path(import_path)) if import_path else ())]
@@ -268,20 +272,23 @@ def _check_matches(store: Answers, subjects: list[Forgotten]) -> None:
 
 
 def surt_prefix(text: str, is_captured: Callable[[Surt], bool] = lambda prefix: True) -> Surt:
-    """Return the text if it is a SURT prefix.
+    """Return the beginning of the SURTs of a part of the web.
 
     Args:
-        text: As a user wrote it.
+        text: As a user wrote it: an address with an asterisk (`prefixes_meant`), or the beginning
+            of SURTs itself.
         is_captured: Returns whether there are captures below a prefix. The message of an error
             names no other prefixes.
 
     Raises:
-        UsageError: It is empty, or a URL; the message names the prefixes that were probably meant.
+        UsageError: It is empty, or a URL without an asterisk; the message names the prefixes that
+            were probably meant.
         OperatorError: It is a URL, and none of these prefixes has captures.
 
-    >>> surt_prefix("org,example)/")
-    'org,example)/'
+    >>> surt_prefix("org,example)/"), surt_prefix("*.example.org")
+    ('org,example)/', 'org,example')
     """
+    from arclink.access.queries import prefixes_meant
     from arclink.uris.methods import without_method
     from arclink.uris.surts import surt_of_query
 
@@ -290,6 +297,9 @@ def surt_prefix(text: str, is_captured: Callable[[Surt], bool] = lambda prefix: 
             "an empty SURT prefix matches everything. Write one such as 'org,example)/', or "
             "remove the store"
         )
+    if meant := prefixes_meant(text):
+        # Several end within a host name, as a prefix of whole labels does.
+        return meant[0] if len(meant) == 1 else Surt(meant[0][:-1])
     surt_itself = without_method(Surt(text))  # the key of captures that answer POST has a blank
     if surt_itself.split() != [surt_itself] or not text.isprintable():
         raise UsageError(f"{text!r}: a SURT has no spaces and no control characters")
@@ -399,7 +409,7 @@ FORGET = Operation(
         _DRY_RUN,
         _CLEAN,
         _LIST,
-        _EXPORT_FILE,
+        _INTO,
         _IMPORT_FILE,
     ),
     forget,

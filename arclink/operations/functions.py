@@ -139,9 +139,9 @@ def build(*inputs: Place, store: Place, **options: Any) -> Built:
 
 
 @_like(INDEX)
-def index(*inputs: Place, folder: Place, **options: Any) -> Indexed:
-    """Write the CDXJ rows of archive files to ``folder/rows`` (``arclink index``)."""
-    return _done(INDEX, {"inputs": inputs, "folder": folder, **options})
+def index(*inputs: Place, into: Place, **options: Any) -> Indexed:
+    """Write the CDXJ rows of archive files to ``into/rows`` (``arclink index``)."""
+    return _done(INDEX, {"inputs": inputs, "into": into, **options})
 
 
 @_like(LOAD)
@@ -171,7 +171,7 @@ def tables(store: Place, **options: Any) -> MadeTables:
 
 @_like(FORGET)
 def forget(*prefixes: str, store: Place, **options: Any) -> ForgottenCaptures:
-    """Remove captures below SURT prefixes after a takedown request (``arclink forget``).
+    """Remove captures of parts of the web after a takedown request (``arclink forget``).
 
     They cannot be brought back; ``dry_run=True`` counts them.
     """
@@ -179,9 +179,9 @@ def forget(*prefixes: str, store: Place, **options: Any) -> ForgottenCaptures:
 
 
 @_like(BACKUP)
-def backup(target: Place, store: Place, **options: Any) -> Backup:
+def backup(store: Place, *, into: Place, **options: Any) -> Backup:
     """Back up a store, even while it is served or built (``arclink backup``)."""
-    return _done(BACKUP, {"target": target, "store": store, **options})
+    return _done(BACKUP, {"store": store, "into": into, **options})
 
 
 @_like(RESTORE)

@@ -4,7 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -27,15 +27,16 @@ ARCHIVES = "archives.json"
 SETTINGS = "settings.json"
 
 
-FOLDER = Parameter(
-    "folder",
-    "Folder with the files of this batch.",
+INTO = Parameter(
+    "into",
+    "Folder for the files of this batch, which also has those of earlier stages.",
     PATH,
     is_required=True,
+    was=("folder",),
     metavar="FOLDER",
     see="reference/stage-files.md",
 )
-STAGE: tuple[AnyParameter, ...] = (FOLDER, *ENGINE, CORES)
+STAGE: tuple[AnyParameter, ...] = (INTO, *ENGINE, CORES)
 """The parameters of the commands that run one stage."""
 
 
@@ -52,7 +53,7 @@ def running(given: Given, name: str) -> Iterator[JobRunner]:
     Raises:
         PipelineError: There is no space in the folder.
     """
-    folder = Path(FOLDER.required(given))
+    folder = Path(INTO.required(given))
     run = runner_of(given, CORES.optional(given) or os.cpu_count() or 1, folder, folder.name)
     folder.mkdir(parents=True, exist_ok=True)
     clear(folder, name)
@@ -141,7 +142,7 @@ def needs(folder: Path, name: str, stage: str) -> None:
     """Raise InputError if the files of an earlier stage do not exist."""
     if not (folder / name).exists():
         raise InputError(
-            f"{folder / name}: does not exist; run `arclink {stage}` with this --folder first"
+            f"{folder / name}: does not exist; run `arclink {stage}` with --into {folder} first"
         )
 
 
@@ -193,7 +194,7 @@ class Indexed(Report):
 def _index(given: Given, say: Say) -> Indexed:
     from arclink.pipeline import stages
 
-    folder = Path(FOLDER.required(given))
+    folder = Path(INTO.required(given))
     files = archives_of(INPUTS.many(given), {}, say)
     with running(given, "index") as run:
         counts = stages.index(files, folder, run)
@@ -211,6 +212,9 @@ GRAPH = Parameter(
     metavar="[GRAPH]",
     otherwise="FOLDER/graph",
     see="how-to/jobs-by-hand.md",
+)
+FOLDER = replace(
+    INTO, name="folder", about="Folder with the files of the batch, from the stages before.", was=()
 )
 OF_GRAPH = Parameter(
     "archive",

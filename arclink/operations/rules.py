@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arclink.access.declarations import PATH, TEXT, AnyParameter, Given, Parameter, switch
+from arclink.access.queries import prefixes_meant
 from arclink.access.times import FROM, TO
 from arclink.errors import UsageError
 from arclink.filter.rules import DEFAULT_RULES, Rules
@@ -24,11 +25,11 @@ RULES = Parameter(
 )
 PREFIXES = Parameter(
     "prefix",
-    "Only captures whose SURT (the URI with its host reversed) starts with this, such as "
-    "'org,example)/'.",
+    "Only captures of this part of the web: *.example.org, http://example.org/news*, or a "
+    "beginning of SURTs such as 'org,example)/'.",
     TEXT,
     is_list=True,
-    metavar="SURT",
+    metavar="PART",
     keeps_empty=True,
 )
 NO_REDIRECTS = switch("no-redirects", "Do not read redirects to learn their targets.")
@@ -96,7 +97,10 @@ def rules_from(given: Given, default: Rules = DEFAULT_RULES) -> Rules:
             raise UsageError(f"--rules {path}: cannot be read: {error.strerror}") from error
     rules = replace(
         rules,
-        prefixes=PREFIXES.many(given) or rules.prefixes,
+        prefixes=tuple(
+            prefix for text in PREFIXES.many(given) for prefix in prefixes_meant(text) or (text,)
+        )
+        or rules.prefixes,
         read_redirects=rules.read_redirects and not NO_REDIRECTS.required(given),
     )
     try:

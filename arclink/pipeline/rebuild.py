@@ -291,7 +291,7 @@ def in_cassandra(where: str, inputs: Sequence[str]) -> None:
         "store before the new one is complete. Nothing was changed. Build the new one in a "
         "keyspace of its own, then let services use that one:\n"
         f"  {shlex.join(['arclink', 'schema', 'apply', '--store', new])}\n"
-        f"  {shlex.join(['arclink', 'forget', '--export', 'takedowns', '--store', where])}\n"
+        f"  {shlex.join(['arclink', 'forget', '--into', 'takedowns', '--store', where])}\n"
         f"  {shlex.join(['arclink', 'forget', '--import', 'takedowns', '--store', new])}\n"
         f"  {shlex.join(['arclink', 'build', *words, '--store', new])}{left_out}"
     )

@@ -135,10 +135,11 @@ def known_damage(store: OpenStore) -> dict[str, Damage]:
 def manifest_of(batch: Batch) -> Mapping[str, Any]:
     """Return the manifest of a batch; empty if it cannot be read, which `verify` reports."""
     try:
-        manifest: Mapping[str, Any] = orjson.loads(batch.manifest)
-    except orjson.JSONDecodeError:  # of a store that was made by hand
-        return {}
-    return manifest
+        manifest = orjson.loads(batch.manifest)
+    except orjson.JSONDecodeError:
+        manifest = None
+    # A manifest that was made by hand may be any text.
+    return manifest if isinstance(manifest, dict) else {}
 
 
 def _read_in(manifest: Mapping[str, Any]) -> Mapping[str, str]:

@@ -11,20 +11,22 @@ from enum import Enum
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as arrow
 from pyarrow import compute
 
 from arclink.access.chronicles import units_known
+from arclink.access.formats.rows import RowAnswer
 from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER
 from arclink.analysis.words import words_of
+from arclink.charts.results import ResultRows
 from arclink.known import NOTHING, KnownLinks, known_by, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.questions.queries import AskQuery, Term
-from arclink.questions.table import Basis, QuestionScope, SliceGroups
+from arclink.questions.table import COUNTS_OF_CAPTURES, Basis, QuestionScope, SliceGroups
 from arclink.relations.asking import FOLDER as COMMON
 from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase, with_integers
@@ -32,9 +34,6 @@ from arclink.relations.parts import LAST, WebPart
 from arclink.relations.rows import batches_of
 from arclink.uris.hosts import Host, domain_of, host_of
 from arclink.version import VERSION
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FOLDER = "arclink.questions.sql"
 _PARTS = arrow.schema(
@@ -112,9 +111,6 @@ links."""
 _ROW_KEY = ("number", "period")
 """Columns of the text of SQL by which rows come."""
 
-_COUNTS_OF_CAPTURES = ["captures", "pages", "success", "redirects", "errors", "known"]
-"""Columns that are 0 where there are no captures, in questions that are not about links."""
-
 _MOST_COUNTED = 1_000_000
 """Links to a part are counted up to this number, before they are read (``links_of_part``)."""
 
@@ -158,9 +154,9 @@ class KnownCaptures:
         return self.all.read or 0
 
 
-@dataclass(frozen=True, slots=True)
-class AskAnswer:
-    """The answer to a question.
+@dataclass(frozen=True, slots=True, repr=False)
+class AskAnswer(ResultRows):
+    """The answer to a question; its items are its rows by column, times as 14 digits.
 
     Attributes:
         query: The question.
@@ -238,24 +234,43 @@ class AskAnswer:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows by column, without those that are `added`."""
-        telling = [name for name in self.query.question.columns if name not in _COUNTS_OF_CAPTURES]
+        telling = [name for name in self.query.question.columns if name not in COUNTS_OF_CAPTURES]
         rows: list[dict[str, Any]] = self.table.to_pylist()
         if not self.added:
             return rows
         return [row for row in rows if any(row[name] is not None for name in telling)]
 
-    def to_pandas(self) -> "pd.DataFrame":
-        """Return the rows as a pandas frame; counts of which some are unknown are ``Int64``."""
-        frame: pd.DataFrame = self.table.to_pandas()
-        for name, column in zip(self.table.column_names, self.table.columns, strict=True):
-            if column.null_count and str(column.type).startswith(("int", "uint")):
-                frame[name] = frame[name].astype("Int64")
-        return frame
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self.table.to_pylist())
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return the rows for other libraries (Arrow PyCapsule interface)."""
-        stream: object = self.table.__arrow_c_stream__(requested_schema)
-        return stream
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+    @property
+    def title(self) -> str:
+        of = ", ".join(one.written for one in self.query.asked if one.written)
+        return f"{self.query.name} of {of or 'the archive'}"
+
+    @property
+    def read_from(self) -> str:
+        return f"unknown: {self.unknown}" if self.unknown else self.known.all.read_from
+
+    @property
+    def known_by_day(self) -> Mapping[str, KnownLinks]:
+        return self.known.by_day
+
+    @property
+    def size(self) -> int:
+        return len(self)
+
+    def as_rows(self, most: int | None = None) -> RowAnswer:
+        """Return the rows, or the first ``most`` of them."""
+        table = self.table.slice(0, most)
+        types = {field.name: field.type for field in table.schema}
+        return RowAnswer({}, (), table.column_names, {"rows": table.to_pylist()}, types=types)
 
 
 def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
@@ -525,7 +540,7 @@ def _with_unknown(table: Any, query: AskQuery, parts: Sequence[Mapping[str, Know
         for number, windows in enumerate(parts)
         for window, known in windows.items()
     }
-    counts = [name for name in ("captures", "read") if name not in question.columns]
+    counts = tuple(name for name in ("captures", "read") if name not in question.columns)
     if question.is_of_links and not question.names_linkers:
         for name in counts:
             of_rows = [getattr(by_key.get(one, NOTHING), name) or 0 for one in keys]
@@ -536,7 +551,7 @@ def _with_unknown(table: Any, query: AskQuery, parts: Sequence[Mapping[str, Know
     if not unknown:
         return table
     if not question.is_of_links:
-        counts = _COUNTS_OF_CAPTURES
+        counts = COUNTS_OF_CAPTURES
     values = {
         name: _integers([getattr(by_key[one], name, 0) or 0 for one in unknown]) for name in counts
     }

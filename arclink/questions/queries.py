@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple, Self
 
-from arclink.access.common import COMMON_TO_FOLLOW, Redirects
+from arclink.access.common import COMMON_TO_FOLLOW, Redirects, limit_to
 from arclink.access.declarations import (
     TEXT,
     AnyParameter,
@@ -147,20 +147,14 @@ TERM = Parameter(
     default="text",
     fields=("term",),
 )
-_MIN_HOSTS = Parameter(
+MIN_HOSTS = Parameter(
     "min-hosts",
     "Only rows with at least this number of linking hosts, in questions that count these.",
     whole_number(999_999_999),
     default="0",
     metavar="N",
 )
-LIMIT = Parameter(
-    "limit",
-    "Largest number of rows about each address and period; 0 for all.",
-    whole_number(MOST_ROWS),
-    default="50",
-    metavar="N",
-)
+LIMIT = limit_to(MOST_ROWS, 50)
 
 _EARLIER = replace(FROM, form=UNTIL)
 """``from`` of a question that compares two times."""
@@ -177,7 +171,7 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     WORDS,
     TERM,
     _NEW,
-    _MIN_HOSTS,
+    MIN_HOSTS,
     LIMIT,
 )
 

@@ -10,7 +10,7 @@ from arclink.access.formats.seeds import SEED_FORMATS
 from arclink.access.formats.table import date_and_time
 from arclink.access.kinds import kinds_line
 from arclink.access.texts import counted, printable
-from arclink.model import ALL_TIME
+from arclink.model import ALL_TIME, Timestamp
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import COLUMNS, QUESTIONS, Basis, QuestionScope
 
@@ -44,15 +44,7 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
     """Return an answer as rows."""
     query, names = answer.query, answer.table.column_names
     about = {
-        "question": query.name,
-        "asks": query.question.asks,
-        "asked": [printable(one.written) for one in query.asked if one.written],
-        "scope": query.scope.value,
-        "level": query.level and query.level.value,
-        "by": query.windows.written,
-        "kinds": query.kinds.words if query.question.is_of_links else [],
-        "from": query.span.first if query.span.first != ALL_TIME.first else None,
-        "to": query.span.last if query.span.last != ALL_TIME.last else None,
+        **about_query(query),
         "total": answer.total,
         **({} if answer.unchanged is None else {"unchanged": answer.unchanged}),
         **({"unknown": answer.unknown} if answer.unknown else {}),
@@ -63,6 +55,21 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
     rows = {"rows": answer.table.to_pylist()}
     uris = "name" if query.has_uris else ""
     return RowAnswer(about, lines, names, rows, types=types, decimals=3, uris=uris)
+
+
+def about_query(query: AskQuery) -> Mapping[str, object]:
+    """Return the question as members of an answer in JSON."""
+    return {
+        "question": query.name,
+        "asks": query.question.asks,
+        "asked": [printable(one.written) for one in query.asked if one.written],
+        "scope": query.scope.value,
+        "level": query.level and query.level.value,
+        "by": query.windows.written,
+        "kinds": query.kinds.words if query.question.is_of_links else [],
+        "from": query.span.first if query.span.first != ALL_TIME.first else None,
+        "to": query.span.last if query.span.last != ALL_TIME.last else None,
+    }
 
 
 def _known_fields(answer: "AskAnswer") -> Mapping[str, object]:
@@ -78,16 +85,14 @@ def _known_fields(answer: "AskAnswer") -> Mapping[str, object]:
 
 def _lines(answer: "AskAnswer") -> Iterator[str]:
     query, known = answer.query, answer.known
-    yield f"{query.question.asks}  {_asked(query)}"
+    yield asked_line(query)
     is_whole = query.question.basis is Basis.ARCHIVE or query.scope is QuestionScope.ARCHIVE
     of = "the archive" if is_whole else "it"
     if not known.captures:
         yield f"Unknown: there are no captures of {of} to show from then"
         return
     why = answer.unknown
-    when = " to ".join(date_and_time(time) for time in (known.first, known.last) if time)
-    read = "" if known.known == known.captures else f", links known for {known.known:,}"
-    yield f"Read from {counted(known.captures, 'capture')} of {of}, {when}{read}"
+    yield f"Read from {read_from(known.captures, known.known, known.first, known.last, of)}"
     if query.question.is_of_links:
         yield kinds_line(query.kinds)
     shown = answer.table.num_rows
@@ -110,6 +115,20 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
             if one.captures or query.windows.listed
         )
         yield f"Captures: {counts}"
+
+
+def read_from(
+    captures: int, known: int, first: Timestamp | None, last: Timestamp | None, of: str
+) -> str:
+    """Return the captures that an answer is read from, in words."""
+    when = " to ".join(date_and_time(time) for time in (first, last) if time)
+    read = "" if known == captures else f", links known for {known:,}"
+    return f"{counted(captures, 'capture')} of {of}, {when}{read}"
+
+
+def asked_line(query: AskQuery) -> str:
+    """Return the question, and what it is about, as a line of text."""
+    return f"{query.question.asks}  {_asked(query)}"
 
 
 def _asked(query: AskQuery) -> str:

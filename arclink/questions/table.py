@@ -8,7 +8,9 @@ its row and its text.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from itertools import takewhile
 
+from arclink.access.formats.rows import TIME_COLUMNS
 from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
 
@@ -48,6 +50,17 @@ class SliceGroups(Enum):
     """What links, at the level."""
 
 
+class Merge(Enum):
+    """How the values that several archives have in a column become one value of all of them."""
+
+    NAME = "names the row, or else is that of the row with the earliest `first`"
+    LEAST = "the least value"
+    GREATEST = "the greatest value"
+    SAME = "the value, if all archives have the same one"
+    CAPTURES = "the sum, if the archives have captures of different times only"
+    NEVER = "no value: what is counted may be the same in several archives"
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question.
@@ -71,6 +84,9 @@ class Question:
         compares: Whether it compares two times: the ends of ``from`` and ``to``, as `DiffQuery`.
         groups: What a slice of its links has all of; None if it reads all links at once.
         names_linkers: Whether `name` links: in windows, rows without links say what is known of it.
+        has_variants: Whether each variant of a URI has a row.
+        lacks: Columns of `EXTRA` that its rows never have.
+        apart: Why rows of several archives never become one; empty if rows with one name do.
     """
 
     asks: str
@@ -90,6 +106,14 @@ class Question:
     has_terms: bool = False
     groups: SliceGroups | None = None
     names_linkers: bool = False
+    has_variants: bool = False
+    lacks: tuple[str, ...] = ()
+    apart: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that name a row: the first ones, if they are names."""
+        return tuple(takewhile(lambda one: merge_of(one) is Merge.NAME, self.columns))
 
     @property
     def about(self) -> str:
@@ -205,6 +229,51 @@ COLUMNS: Mapping[str, str] = {
 }
 """The columns of all questions."""
 
+_MERGES: Mapping[Merge, tuple[str, ...]] = {
+    Merge.NAME: ("name", "source", "target", "text", "term", "tld", "page", "months"),
+    Merge.LEAST: ("first", "letters"),
+    Merge.GREATEST: ("last",),
+    Merge.SAME: ("state", "title", "found_in", "status", "mime"),
+    Merge.CAPTURES: ("mementos", "captures", "success", "redirects", "errors", "known"),
+}
+"""The columns of which several archives have one value together; others are `Merge.NEVER`."""
+
+_TEXTS = frozenset(
+    (
+        *("asked", "period", "name", "source", "target", "text", "term", "tld", "page"),
+        *("state", "title", "title_before", "found_in", "mime"),
+    )
+)
+_FRACTIONS = frozenset(("tf_idf", "days_apart", "share", "low", "high", "earliest", "latest"))
+
+
+def merge_of(column: str) -> Merge:
+    """Return how the values of several archives in a column become one."""
+    return next((merge for merge, names in _MERGES.items() if column in names), Merge.NEVER)
+
+
+COUNTS_OF_CAPTURES = ("captures", "pages", "success", "redirects", "errors", "known")
+"""Columns that are 0 where there are no captures, in questions that are not about links."""
+
+
+class ColumnType(Enum):
+    """What the values of a column are, if they are known."""
+
+    TEXT = "text"
+    COUNT = "whole number"
+    FRACTION = "number"
+    TIME = "time of 14 digits"
+
+
+def type_of(column: str) -> ColumnType:
+    """Return the type of the values of a column that are known: most are counts."""
+    if column in TIME_COLUMNS:
+        return ColumnType.TIME
+    if column in _FRACTIONS:
+        return ColumnType.FRACTION
+    return ColumnType.TEXT if column in _TEXTS else ColumnType.COUNT
+
+
 QUESTIONS: Mapping[str, Question] = {
     "linkers": Question(
         "Who linked to it?",
@@ -231,6 +300,7 @@ QUESTIONS: Mapping[str, Question] = {
         "target are all variants of a URI as one.",
         "",
         ("name", "added", "first_capture", "removed"),
+        apart="a link that is new in one archive may be older in another one",
     ),
     "first-linkers": Question(
         "Who linked to it first?",
@@ -242,6 +312,7 @@ QUESTIONS: Mapping[str, Question] = {
         "",
         ("name", "first", "last_without", "page", "text", "target"),
         level=Level.URI,
+        has_variants=True,
     ),
     "changed": Question(
         "What changed between two times?",
@@ -265,6 +336,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
         compares=True,
         is_timeless=True,
+        apart="another archive may have captures between the two that are compared",
     ),
     "words": Question(
         "With which words?",
@@ -305,6 +377,7 @@ QUESTIONS: Mapping[str, Question] = {
         period=Period.YEAR,
         is_by_calendar=True,
         groups=SliceGroups.TEXTS,
+        apart="only pages that one archive has in both periods are compared",
     ),
     "most-linked": Question(
         "What is most linked?",
@@ -331,6 +404,7 @@ QUESTIONS: Mapping[str, Question] = {
         period=Period.YEAR,
         is_by_calendar=True,
         groups=SliceGroups.TARGETS,
+        apart="only pages that one archive has in both periods are compared",
     ),
     "broken": Question(
         "What is linked, but was never captured, or only as an error?",
@@ -342,6 +416,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "state", "status", "hosts", "pages", "first", "last"),
         level=Level.URI,
         groups=SliceGroups.TARGETS,
+        apart="another archive may have captured it",
     ),
     "gaps": Question(
         "What is linked, but was never captured?",
@@ -353,6 +428,7 @@ QUESTIONS: Mapping[str, Question] = {
         "hosts",
         ("name", "hosts", "pages", "first", "last"),
         level=Level.URI,
+        apart="another archive may have captured it",
     ),
     "stale": Question(
         "What is still linked, but was not captured again?",
@@ -365,6 +441,7 @@ QUESTIONS: Mapping[str, Question] = {
         "hosts",
         ("name", "hosts", "pages", "first", "last", "captured"),
         level=Level.URI,
+        apart="another archive may have captured it since",
     ),
     "tlds": Question(
         "From which top-level domains?",
@@ -408,6 +485,8 @@ QUESTIONS: Mapping[str, Question] = {
         "variants of a URI as one, but in `links` each variant of a linking page counts.",
         "links",
         ("name", "links", "pages", "first", "last"),
+        lacks=("asked",),
+        apart="a page may link to one address in one archive and to another one in another archive",
     ),
     "linked-with": Question(
         "What else do its linkers link to?",
@@ -444,6 +523,8 @@ QUESTIONS: Mapping[str, Question] = {
         "",
         ("name", "pages", "comparisons", "days_apart", "links_before", "added", "removed"),
         Basis.PART,
+        has_variants=True,
+        apart="another archive may have captures between two that are compared",
     ),
     "survival": Question(
         "How long do its links last?",
@@ -459,6 +540,8 @@ QUESTIONS: Mapping[str, Question] = {
         ("months", "at_risk", "gone", "share", "low", "high", "earliest", "latest"),
         Basis.PART,
         level=Level.URI,
+        apart="shares of links in one archive say nothing about links that another "
+        "one has seen for longer",
     ),
     "hosts": Question(
         "Which hosts does it have?",
@@ -484,6 +567,7 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
         is_timeless=True,
         groups=SliceGroups.TARGETS,
+        apart="a row is the place of a page among those of one archive",
     ),
     "pages": Question(
         "Which pages does it have?",
@@ -542,6 +626,8 @@ QUESTIONS: Mapping[str, Question] = {
         period=Period.YEAR,
         is_of_links=False,
         is_by_calendar=True,
+        lacks=("period",),
+        apart="another archive may have captured the page later",
     ),
 }
 """All questions by name, in the order in which people meet them."""

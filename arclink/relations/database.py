@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Semaphore, Thread
-from typing import Any
+from typing import Any, Self
 
 import duckdb
 import pyarrow as arrow
@@ -162,6 +162,11 @@ class RelationsDatabase(Closing):
                 pass
 
     @property
+    def limits(self) -> SqlLimits:
+        """What each query may use."""
+        return self._limits
+
+    @property
     def memory(self) -> int:
         """Megabytes of memory that each query may use."""
         return self._limits.memory
@@ -245,7 +250,7 @@ class RelationsDatabase(Closing):
             return with_integers(arrow.Table.from_batches(rows, rows.schema))
 
     @contextmanager
-    def apart(self, **limits: Any) -> Iterator["RelationsDatabase"]:
+    def apart(self, **limits: Any) -> Iterator[Self]:
         """Yield another connection to the same relations, with variables and views of its own.
 
         Any thread may call it. All its queries together may take the seconds of its limits.
@@ -360,13 +365,34 @@ class ShownRelations(RelationsDatabase):
 
 
 class SqlDatabase(ShownRelations):
-    """Answers SQL of users over the relations; see `ShownRelations`."""
+    """Answers SQL of users over the relations; see `ShownRelations`.
 
-    def __init__(self, where: str, store: Scans, limits: SqlLimits | None = None) -> None:
+    Args:
+        where: See `ShownRelations`.
+        store: See `ShownRelations`.
+        limits: What each query may use.
+        is_closed: Whether users may not see what ``store`` hides. The files have all of it, and
+            a query can name them as a view does: so their links are copied then.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        store: Scans,
+        limits: SqlLimits | None = None,
+        *,
+        is_closed: bool = False,
+    ) -> None:
         super().__init__(where, store, limits)
         self.run("DROP VIEW links_by_page")  # what users need is in the two others
+        if is_closed and store is not store.whole:
+            with super().reading("CREATE TABLE shown AS FROM links"):
+                pass
+            self.run("DROP VIEW links")
+            self.run("ALTER TABLE shown RENAME TO links")
+            self._names = []
         self._is_of_users = True
-        self.run(f"SET allowed_paths = [{', '.join(map(quoted, self._names))}]")
+        self.run(f"SET allowed_paths = [{', '.join(map(quoted, self._names))}]::VARCHAR[]")
         for setting in (
             f"max_temp_directory_size = '{_TEMPORARY * self._limits.memory}MB'",
             "autoinstall_known_extensions = false",

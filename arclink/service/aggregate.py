@@ -1,5 +1,8 @@
-"""The link query sent to all configured instances and the own store at once, merged by link."""
+"""Queries and questions sent to all configured instances and the own store at once, and merged."""
 
+import time
+from collections.abc import Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Final
 
@@ -7,22 +10,34 @@ from flask import Blueprint, Flask, Response, current_app, request
 
 from arclink.access.answers import LinkAnswer
 from arclink.access.archives import ArchiveReport, Outcome
-from arclink.access.declarations import AnyParameter
+from arclink.access.declarations import AnyParameter, Given
 from arclink.access.queries import LinkQuery
 from arclink.access.texts import printable_uri
-from arclink.errors import StoreError
+from arclink.errors import LimitError, StoreError
 from arclink.federation.merge import Findings, merge
 from arclink.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, answer_of
 from arclink.federation.requests import Asked, Asking, ask_store
-from arclink.service.negotiation import FORMAT, accepted_format
+from arclink.questions.archive_answers import ArchiveRows
+from arclink.questions.merged import (
+    AskedRows,
+    MergedQuestion,
+    as_asked,
+    ask_instances,
+    merge_rows,
+    merged_as_rows,
+)
+from arclink.questions.rows import ask_as_rows
+from arclink.service.negotiation import ASK_FORMAT, FORMAT, accepted_ask_format, accepted_format
 from arclink.service.pages.html_output import prefers_page, rendered
 from arclink.service.pages.requests import download
 from arclink.service.pages.saving import table_formats
 from arclink.service.problems import problem, store_away
 from arclink.service.query_resources import HOW
+from arclink.service.questions import ASK, check_question, respond_to_question
 from arclink.service.responses import asked as asked_parameters
 from arclink.service.responses import content_type, link_to_next
-from arclink.service.stores import current_store, stores_of_app
+from arclink.service.stores import current_store, requested_store, stores_of_app
+from arclink.service.tables import NotReadyError, limit_in_words
 
 aggregating = Blueprint("aggregate", __name__)
 
@@ -47,12 +62,8 @@ def aggregate() -> Response:
     )
     answers = [*here, *foreign]
     reports = [report for _, report in answers]
-    if all(report.outcome is Outcome.FAILED for report in reports):
-        return problem(
-            HTTPStatus.BAD_GATEWAY,
-            "No archive answered; try again later.",
-            archives=[{"name": report.name, "detail": report.detail} for report in reports],
-        )
+    if failure := _failure(reports):
+        return failure
     answer = answer_of(merge(findings for findings, _ in answers), merged_query, reports)
     response = (
         _page(answer)
@@ -60,14 +71,55 @@ def aggregate() -> Response:
         else Response(b"".join(form.write(answer)), content_type=content_type(media_type))
     )
     response.vary.add("Accept")
+    _report(response, reports)
+    if answer.next is not None:
+        link_to_next(response, answer.next)
+    return response
+
+
+@aggregating.get("/aggregate/ask/<question>")
+def aggregate_answers(question: str) -> Response:
+    """Answer a question from all archives; failed archives are named and not fatal.
+
+    Raises:
+        BadParameterError: There is no such question, or a parameter is wrong.
+    """
+    check_question(question)
+    given = asked_parameters(ASK)
+    asked = MergedQuestion.of(given.without(ASK_FORMAT.name), question)
+    form = accepted_ask_format(request, given, asked.query)
+    here: list[AskedRows] = []
+    foreign = ask_instances(
+        _asking_of_app(), asked, lambda: here.append(_ask_tables_here(given, asked))
+    )
+    answer = merge_rows(asked, [*here, *foreign])
+    if failure := _failure(answer.reports):
+        return failure
+    rows = merged_as_rows(answer)
+    unknown = f"not every archive knows: {', '.join(answer.unknown)}" if answer.unknown else ""
+    response = respond_to_question(rows, form, answer.total, unknown)
+    _report(response, answer.reports)
+    return response
+
+
+def _failure(reports: Sequence[ArchiveReport]) -> Response | None:
+    """Return the problem that no archive answered; None if one did."""
+    if any(report.has_answered for report in reports):
+        return None
+    return problem(
+        HTTPStatus.BAD_GATEWAY,
+        "No archive answered; try again later.",
+        archives=[{"name": report.name, "detail": report.detail} for report in reports],
+    )
+
+
+def _report(response: Response, reports: Sequence[ArchiveReport]) -> None:
+    """Add what each archive did to the headers; an answer without one of them is not stored."""
     response.headers["ArcLink-Archives"] = ", ".join(
         f"{report.name}={report.outcome.value}" for report in reports
     )
     if any(report.outcome is not Outcome.ANSWERED for report in reports):
         response.headers["Cache-Control"] = "no-store"
-    if answer.next is not None:
-        link_to_next(response, answer.next)
-    return response
 
 
 def _page(answer: LinkAnswer) -> Response:
@@ -103,3 +155,26 @@ def _ask_here(query: LinkQuery) -> Asked:
         return Findings(), ArchiveReport(
             settings.archive, Outcome.FAILED, "its store cannot be read at the moment"
         )
+
+
+def _ask_tables_here(given: Given, asked: MergedQuestion) -> AskedRows:
+    """Return the answer of the own store.
+
+    Raises:
+        BadParameterError: There is no such subset.
+    """
+    name, start = stores_of_app().settings.archive, time.monotonic()
+    try:
+        found = stores_of_app().tables.answer(requested_store(given), asked.query)
+    except NotReadyError as error:
+        detail = str(error)
+    except LimitError as error:
+        detail = limit_in_words(error)
+    except StoreError as error:
+        store_away(error)
+        detail = "its store cannot be read at the moment"
+    else:
+        rows = ask_as_rows(found)
+        here, report = as_asked(name, {**rows.about, **rows.sections}, asked)
+        return here, replace(report, seconds=time.monotonic() - start)
+    return ArchiveRows(), ArchiveReport(name, Outcome.FAILED, detail, noun="row")

@@ -30,7 +30,7 @@ from arclink.access.captures import (
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter, Form, Parameter, whole_number
 from arclink.access.formats.timemaps import LINK_FORMAT, ascii_in_path, ascii_uri
-from arclink.access.queries import BadParameterError
+from arclink.access.queries import BadParameterError, as_page
 from arclink.access.replay import http_date
 from arclink.access.texts import printable_uri
 from arclink.archives.payloads import MOST_CODINGS, is_coded
@@ -188,7 +188,7 @@ def web(rest: str) -> Response:
 
 def _lead_to_captures(uri: str) -> Response:
     """Return a redirect to the page for people with the captures of a URI."""
-    query = urlencode({"uri": uri, "view": View.CAPTURES.value})
+    query = urlencode({"uri": as_page(uri), "view": View.CAPTURES.value})
     return lead_to(f"{request.script_root}/?{query}")
 
 

@@ -98,7 +98,7 @@ def create_collections(
         "subsets, stream, export, ask):resource>"
     )
     @app.get("/LinkService/<any(linkQuery):resource>")
-    @app.get("/<any(timemap, web, timegate, ask):resource>/<path:rest>")
+    @app.get("/<any(timemap, web, timegate, ask, aggregate):resource>/<path:rest>")
     def say_where(resource: str, rest: str = "") -> Response:
         resources = ", ".join(f"{request.script_root}/{name}/{resource}" for name in by_name)
         raise NotFound(f"Each collection has its own resources; query one of {resources}.")

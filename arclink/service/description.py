@@ -88,6 +88,8 @@ _VALUES = {
     "file": "crawl.warc.gz",
     "offset": "0",
     "begins": "example",
+    "begin": "http://example.org/",
+    "end": "http://example.net/",
 }
 
 

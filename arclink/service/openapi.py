@@ -8,15 +8,16 @@ Source: OpenAPI Specification 3.1.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
+from arclink.access.capabilities import IN_ROWS, Capability, capability
 from arclink.access.captures import OUTPUTS
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.access.formats import FORMATS, PARQUET
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from arclink.access.formats.timemaps import LINK_FORMAT
-from arclink.access.queries import URI
+from arclink.access.queries import CURSOR, URI
 from arclink.captures.formats import WRITERS
 from arclink.captures.queries import FORMATS_OF_FILES, FORMATS_OF_STREAMS
 from arclink.questions.rows import ASK_FORMATS
@@ -24,16 +25,10 @@ from arclink.questions.table import QUESTIONS
 from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
 from arclink.service.problems import MEDIA_TYPE
-from arclink.service.query_resources import (
-    ANCHORS,
-    DIFF,
-    EXPLAIN,
-    LINK_QUERY,
-)
+from arclink.service.query_resources import EXPLAIN, LINK_QUERY, in_rows
 from arclink.service.questions import ASK, COMPLETE, FOUND, LEFT_OUT, LIST, UNKNOWN
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
 from arclink.service.streaming import STREAM
-from arclink.service.subsets import COUNT
 from arclink.service.take_away import EXPORT
 from arclink.subsets.fields import NAME_PATTERN
 from arclink.version import VERSION
@@ -140,6 +135,20 @@ _URI_IN_PATH: Mapping[str, Schema] = {
     }
 }
 
+
+def _of_capability(one: Capability[Any]) -> Resource:
+    has_pages = CURSOR in one.query.DECLARED
+    return Resource(
+        f"/{one.name}",
+        one.name,
+        one.asks,
+        _rows(one.schema),
+        (400, 406, 414, *([422] if one.is_of_graph else []), 503),
+        in_rows(one),
+        headers=_NEXT if has_pages else {},
+    )
+
+
 RESOURCES: Sequence[Resource] = (
     Resource(
         "/linkQuery",
@@ -157,22 +166,7 @@ RESOURCES: Sequence[Resource] = (
         parameters=LINK_QUERY,
         headers=_MEMENTO,
     ),
-    Resource(
-        "/anchors",
-        "anchors",
-        "The words of the links to a URI, with counts.",
-        _rows("Anchors"),
-        parameters=ANCHORS,
-        headers=_NEXT,
-    ),
-    Resource(
-        "/diff",
-        "diff",
-        "Links that were added, removed and kept.",
-        _rows("Diff"),
-        parameters=DIFF,
-        headers=_NEXT,
-    ),
+    *map(_of_capability, map(capability, IN_ROWS)),
     Resource(
         "/ask",
         "questions",
@@ -300,14 +294,6 @@ RESOURCES: Sequence[Resource] = (
         },
     ),
     Resource(
-        "/count",
-        "count",
-        "The number of captures and URIs of a subset, and of captures by a property.",
-        _rows("Counts"),
-        parameters=COUNT,
-        is_of_store=False,
-    ),
-    Resource(
         "/subsets",
         "subsets",
         "The named subsets of the store.",
@@ -355,6 +341,21 @@ RESOURCES: Sequence[Resource] = (
             "Link": _NEXT["Link"],
             "ArcLink-Archives": "For each archive: NAME=answered, partial or failed.",
         },
+        is_of_store=False,
+    ),
+    Resource(
+        "/aggregate/ask/{question}",
+        "aggregateAnswers",
+        "The answers of this and other archives to a question: rows with one name as one row, and "
+        "those of each archive.",
+        _rows("MergedAnswer", ASK_FORMATS),
+        (400, 406, 414, 502),
+        ASK,
+        headers={
+            **_OF_ANSWERS,
+            "ArcLink-Archives": "For each archive: NAME=answered, partial or failed.",
+        },
+        of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
         is_of_store=False,
     ),
     Resource(
@@ -439,12 +440,13 @@ def describe(base_path: str) -> Mapping[str, object]:
             "license": {"name": "AGPL-3.0-or-later", "identifier": "AGPL-3.0-or-later"},
         },
         "servers": [{"url": base_path or "/"}],
-        "paths": {resource.path: {"get": _operation(resource)} for resource in RESOURCES},
+        "paths": {resource.path: {"get": operation(resource)} for resource in RESOURCES},
         "components": {"schemas": SCHEMAS},
     }
 
 
-def _operation(resource: Resource) -> Mapping[str, object]:
+def operation(resource: Resource) -> Mapping[str, Any]:
+    """Return the description of one path: an operation object of OpenAPI."""
     headers = (
         {"ETag": "Changes when the store does.", "Last-Modified": "When the store last changed."}
         if resource.is_of_store
@@ -534,7 +536,7 @@ def _parameter(parameter: AnyParameter) -> Mapping[str, object]:
         described |= {"style": "form", "explode": True}
     if not parameter.is_required:
         described["allowEmptyValue"] = True
-    if parameter.name == URI.name:
+    if parameter.form is URI.form:
         described["example"] = "http://example.org/"
     return described
 

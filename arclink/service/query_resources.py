@@ -1,26 +1,24 @@
 """The resources that only answer a query.
 
-They are the links of a URI and their counts, the words of links, changes between two times, and
-the outcome of each capture.
+They are the links of a URI, the outcome of each capture, and all capabilities in rows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import chain, islice
+from threading import BoundedSemaphore
+from typing import Any, Final
 
 import orjson
 from flask import Blueprint, Response, request
 
-from arclink.access.anchors import ANCHORS_PARAMETERS, AnchorsQuery, answer_anchors
 from arclink.access.answers import answer_link_query
+from arclink.access.capabilities import IN_ROWS, Capability, ToAnswer, capability
 from arclink.access.common import SUBSET
-from arclink.access.declarations import AnyParameter, Given
-from arclink.access.differences import DIFF_PARAMETERS, DiffQuery, answer_diff
+from arclink.access.declarations import AnyParameter
 from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import FIELDS, PROFILE
-from arclink.access.formats.anchors import anchors_as_rows
-from arclink.access.formats.differences import diff_as_rows
 from arclink.access.formats.explanations import explanation_fields
-from arclink.access.formats.rows import RowAnswer
 from arclink.access.queries import LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.access.times import span_of
@@ -39,15 +37,18 @@ from arclink.service.responses import (
     started,
 )
 from arclink.service.stores import requested_store, stores_of_app
+from arclink.service.tables import NotReadyError
 
 queries = Blueprint("queries", __name__)
+
+_WHOLE_GRAPH: Final = BoundedSemaphore()
+_PATIENCE: Final = 10.0
+"""Seconds that a request waits for the answer to another one."""
 
 HOW: tuple[AnyParameter, ...] = (FORMAT, PROFILE, FIELDS)
 """Parameters for the form of an answer, not for its content."""
 
 LINK_QUERY: tuple[AnyParameter, ...] = (*LINK_PARAMETERS, SUBSET, *HOW)
-ANCHORS: tuple[AnyParameter, ...] = (*ANCHORS_PARAMETERS, SUBSET, ROW_FORMAT)
-DIFF: tuple[AnyParameter, ...] = (*DIFF_PARAMETERS, SUBSET, ROW_FORMAT)
 EXPLAIN: tuple[AnyParameter, ...] = (*EXPLAIN_PARAMETERS, SUBSET)
 
 
@@ -73,34 +74,49 @@ def link_query() -> Response:
     return response
 
 
-@queries.get("/anchors")
-def anchors() -> Response:
-    """Answer with the texts of links to a URI, with counts."""
-    return _in_rows(ANCHORS, _read_anchors)
+def in_rows(one: Capability[Any]) -> tuple[AnyParameter, ...]:
+    """Return the parameters of the resource of a capability."""
+    return (*one.query.DECLARED, SUBSET, ROW_FORMAT)
 
 
-@queries.get("/diff")
-def diff() -> Response:
-    """Answer with the links of a URI that were added, removed and kept between two times."""
-    return _in_rows(DIFF, _compare)
+def _view(name: str) -> Callable[[], Response]:
+    """Return the view of a capability."""
+
+    def answer() -> Response:
+        one = capability(name)
+        given = asked(in_rows(one))
+        form = accepted_row_format(request, given)
+        query, settings = one.query.of(given), stores_of_app().settings
+        store, where = requested_store(given), stores_of_app().where
+        with _turn(one):
+            rows = one.rows(ToAnswer(store, query, settings.budget, settings.replay, where))
+        return respond(rows, form)
+
+    return answer
 
 
-def _in_rows(parameters: Sequence[AnyParameter], answer: Callable[[Given], RowAnswer]) -> Response:
-    given = asked(parameters)
-    form = accepted_row_format(request, given)
-    return respond(answer(given), form)
+@contextmanager
+def _turn(one: Capability[Any]) -> Iterator[None]:
+    """Wait until no other answer is made from the whole graph, if this one is.
+
+    Raises:
+        NotReadyError: Another one takes long.
+    """
+    if not one.is_of_graph:
+        yield
+        return
+    if not _WHOLE_GRAPH.acquire(timeout=_PATIENCE):
+        raise NotReadyError(
+            "another question about the whole graph is being answered; ask again in a moment"
+        )
+    try:
+        yield
+    finally:
+        _WHOLE_GRAPH.release()
 
 
-def _read_anchors(given: Given) -> RowAnswer:
-    query, settings = AnchorsQuery.of(given), stores_of_app().settings
-    answer = answer_anchors(requested_store(given), query, settings.budget)
-    return anchors_as_rows(answer, settings.replay)
-
-
-def _compare(given: Given) -> RowAnswer:
-    query, settings = DiffQuery.of(given), stores_of_app().settings
-    answer = answer_diff(requested_store(given), query, settings.budget)
-    return diff_as_rows(answer, settings.replay)
+for _name in IN_ROWS:
+    queries.add_url_rule(f"/{_name}", _name, _view(_name))
 
 
 @queries.get("/explain")

@@ -7,6 +7,7 @@ from flask import Blueprint, Response, jsonify, request
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter, BadParameterError, Form, Parameter
+from arclink.access.formats.rows import RowAnswer, RowFormat
 from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery
 from arclink.questions.rows import ask_as_rows, questions_as_rows
@@ -69,17 +70,32 @@ def ask_question(question: str) -> Response:
         LimitError: The answer exceeds a limit.
         StoreError: The store cannot be read.
     """
-    if question not in QUESTIONS:
-        raise BadParameterError("question", question, f"one of {', '.join(QUESTIONS)}")
+    check_question(question)
     given = asked(ASK)
     query = AskQuery.of(given.without(SUBSET.name, ASK_FORMAT.name), name=question)
     form = accepted_ask_format(request, given, query)
     answer = stores_of_app().tables.answer(requested_store(given), query)
-    rows = ask_as_rows(answer)
+    return respond_to_question(ask_as_rows(answer), form, answer.total, answer.unknown)
+
+
+def check_question(question: str) -> None:
+    """Check that there is a question.
+
+    Raises:
+        BadParameterError: There is none of this name.
+    """
+    if question not in QUESTIONS:
+        raise BadParameterError("question", question, f"one of {', '.join(QUESTIONS)}")
+
+
+def respond_to_question(
+    rows: RowAnswer, form: tuple[RowFormat, str], total: int, unknown: str
+) -> Response:
+    """Return an answer, with its number of rows and why it may have none in headers."""
     response = respond(rows, form)
-    response.headers[FOUND] = str(answer.total)
-    if answer.unknown:
-        response.headers[UNKNOWN] = answer.unknown
+    response.headers[FOUND] = str(total)
+    if unknown:
+        response.headers[UNKNOWN] = unknown
     if form[0].name in SEED_FORMATS:
         response.headers[LEFT_OUT] = str(seeds_of(rows)[1])
     return response

@@ -7,6 +7,7 @@ detect.
 from collections.abc import Mapping, Sequence
 
 from arclink.access.archives import Refused
+from arclink.access.capabilities import ColumnKind, RowColumn, capability
 from arclink.access.capture_fields import EXPLANATION, TIMEMAP, CaptureForm, FieldKind
 
 Schema = Mapping[str, object]
@@ -68,14 +69,40 @@ def named(schema: Schema) -> Schema:
     return {"type": "object", "additionalProperties": schema}
 
 
-_COUNTS: Mapping[str, Schema] = {
-    "links": NUMBER,
-    "contents": NUMBER,
-    "mementos": NUMBER,
-    "hosts": NUMBER,
-    "first": _TIMESTAMP,
-    "last": _TIMESTAMP,
+_OF_COLUMN: Mapping[ColumnKind, Schema] = {
+    ColumnKind.TEXT: TEXT,
+    ColumnKind.NUMBER: NUMBER,
+    ColumnKind.TIME: _TIMESTAMP,
+    ColumnKind.TEXTS: TEXTS,
+    ColumnKind.DECIMAL: {"type": "number"},
+    ColumnKind.FLAG: _YES_OR_NO,
 }
+
+
+def _row_of(columns: Sequence[RowColumn]) -> Schema:
+    """Return the schema of the rows with these columns."""
+    by_presence: Mapping[bool, dict[str, Schema]] = {True: {}, False: {}}
+    for one in columns:
+        schema = {"enum": [*one.values]} if one.values else _OF_COLUMN[one.kind]
+        schema = _or_null(schema) if one.may_be_null else schema
+        by_presence[one.is_always][one.name] = {**schema, "description": one.about}
+    return fields(by_presence[True], by_presence[False])
+
+
+def _in_rows(
+    name: str,
+    always: Mapping[str, Schema],
+    sometimes: Mapping[str, Schema] | None = None,
+    about: str = "",
+) -> Schema:
+    """Return the schema of the answers of a capability: `fields`, and its lists of rows."""
+    one = capability(name)
+    lists = {of: listed(_row_of(columns)) for of, columns in one.lists.items()}
+    if one.has_one_list:
+        return fields(always, {**(sometimes or {}), **lists}, about)
+    return fields({**always, **lists}, sometimes, about)
+
+
 _EXTENT = fields(
     {"links": NUMBER, "complete": _YES_OR_NO}, about="size of the part that was counted"
 )
@@ -123,24 +150,11 @@ _MEMBER_DETAILS: Mapping[str, Schema] = {
     "uris": TEXTS,
     "archives": named(TIMESTAMPS),
 }
-_CHANGE = fields(
-    {
-        "direction": {"enum": ["out", "in"]},
-        **_ASKED,
-        "kind": TEXT,
-        "text": TEXT,
-        "rel": _or_null(TEXT),
-        "before": _or_null(_TIMESTAMP),
-        "after": _or_null(_TIMESTAMP),
-        "other_time": _or_null(TEXT),
-    },
-    {
-        "sources": TEXTS,
-        "targets": TEXTS,
-        "before_uri_m": _or_null(TEXT),
-        "after_uri_m": _or_null(TEXT),
-    },
-)
+_OF_GRAPH: Mapping[str, Schema] = {
+    "level": {"enum": ["uri", "host", "domain"]},
+    "kinds": TEXTS,
+    "other_kinds": NUMBER,
+}
 _DIFFERENT_STATE = fields(
     {"uri": TEXT, "timestamp": _TIMESTAMP, "status": TEXT, "state": TEXT}, {"uri_m": TEXT}
 )
@@ -152,6 +166,38 @@ _TIMEMAP_MEMENTO = fields(
     {"uri": TEXT},
 )
 
+
+_ARCHIVE: Mapping[str, Schema] = {
+    "name": TEXT,
+    "outcome": {"enum": ["answered", "partial", "failed"]},
+    "detail": TEXT,
+    "passed_over": NUMBER,
+    "refused": fields({}, {reason.value: COUNT for reason in Refused}),
+    "seconds": {"type": "number", "minimum": 0},
+    "cached": _YES_OR_NO,
+}
+_OF_QUESTION: Mapping[str, Schema] = {
+    "question": TEXT,
+    "asks": TEXT,
+    "asked": TEXTS,
+    "scope": TEXT,
+    "level": _or_null(TEXT),
+    "by": TEXT,
+    "kinds": TEXTS,
+    "from": _or_null(_TIMESTAMP),
+    "to": _or_null(_TIMESTAMP),
+    "total": NUMBER,
+    "rows": listed({"type": "object"}),
+}
+_CAPTURES_OF_ANSWER = fields(
+    {
+        "count": NUMBER,
+        "links_known": NUMBER,
+        "first": _or_null(_TIMESTAMP),
+        "last": _or_null(_TIMESTAMP),
+        "by_period": {"type": "object", "additionalProperties": NUMBER},
+    }
+)
 
 SCHEMAS: Mapping[str, Schema] = {
     "Pages": fields({"pages": NUMBER, "pageSize": NUMBER, "blocks": NUMBER}),
@@ -239,20 +285,9 @@ SCHEMAS: Mapping[str, Schema] = {
         },
         about="the links of a URI, or with match_type of several, without mementos",
     ),
-    "Archive": fields(
-        {
-            "name": TEXT,
-            "outcome": {"enum": ["answered", "partial", "failed"]},
-            "detail": TEXT,
-            "links": NUMBER,
-            "passed_over": NUMBER,
-            "refused": fields({}, {reason.value: COUNT for reason in Refused}),
-            "seconds": {"type": "number", "minimum": 0},
-            "cached": _YES_OR_NO,
-        },
-        about="result of the request to one archive",
-    ),
-    "Anchors": fields(
+    "Archive": fields({**_ARCHIVE, "links": NUMBER}, about="result of the request to one archive"),
+    "Anchors": _in_rows(
+        "anchors",
         {
             **_ASKED,
             "mementos": ref("Known"),
@@ -263,24 +298,6 @@ SCHEMAS: Mapping[str, Schema] = {
             "total": NUMBER,
             "counted": _EXTENT,
             "next": _or_null(TEXT),
-            "anchors": listed(
-                fields(
-                    {
-                        name: _or_null(one)
-                        for name, one in {
-                            **{"text": TEXT, "kind": TEXT, "first_uri": TEXT},
-                            **_COUNTS,
-                        }.items()
-                    },
-                    {
-                        "period": TEXT,
-                        "host": _or_null(TEXT),
-                        "first_uri_m": _or_null(TEXT),
-                        "captures": NUMBER,
-                        "read": NUMBER,
-                    },
-                )
-            ),
         },
         {"at": _TIMESTAMP},
         about="the words of the links to a URI",
@@ -304,35 +321,33 @@ SCHEMAS: Mapping[str, Schema] = {
         about="the questions that can be asked",
     ),
     "Answer": fields(
-        {
-            "question": TEXT,
-            "asks": TEXT,
-            "asked": TEXTS,
-            "scope": TEXT,
-            "level": _or_null(TEXT),
-            "by": TEXT,
-            "kinds": TEXTS,
-            "from": _or_null(_TIMESTAMP),
-            "to": _or_null(_TIMESTAMP),
-            "total": NUMBER,
-            "captures": fields(
-                {
-                    "count": NUMBER,
-                    "links_known": NUMBER,
-                    "first": _or_null(_TIMESTAMP),
-                    "last": _or_null(_TIMESTAMP),
-                    "by_period": {"type": "object", "additionalProperties": NUMBER},
-                }
-            ),
-            "rows": listed({"type": "object"}),
-        },
+        {**_OF_QUESTION, "captures": _CAPTURES_OF_ANSWER},
         {"unchanged": NUMBER, "unknown": TEXT},
         about="the answer to a question",
+    ),
+    "MergedAnswer": fields(
+        {
+            **_OF_QUESTION,
+            "apart": _or_null(TEXT),
+            "archives": listed(
+                fields(
+                    {
+                        **_ARCHIVE,
+                        "rows": NUMBER,
+                        "captures": _or_null(_CAPTURES_OF_ANSWER),
+                        "unknown": _or_null(TEXT),
+                    }
+                )
+            ),
+        },
+        {"unknown": TEXT},
+        about="the answer of several archives to a question; apart says why no rows are merged",
     ),
     "Addresses": fields(
         {"addresses": TEXTS}, about="known addresses that begin as the one that is typed"
     ),
-    "Counts": fields(
+    "Count": _in_rows(
+        "count",
         {
             "by": _or_null(TEXT),
             "captures": NUMBER,
@@ -342,7 +357,6 @@ SCHEMAS: Mapping[str, Schema] = {
                 "description": "Whether all captures of the subset were counted; if not, "
                 "there are more.",
             },
-            "counts": listed(fields({"value": TEXT, "captures": COUNT})),
         },
         about="the captures of a subset",
     ),
@@ -358,7 +372,8 @@ SCHEMAS: Mapping[str, Schema] = {
         about="a named subset",
     ),
     "Subsets": fields({"subsets": listed(ref("Subset"))}, about="the named subsets of the store"),
-    "Diff": fields(
+    "Diff": _in_rows(
+        "diff",
         {
             **_ASKED,
             "from": _TIMESTAMP,
@@ -371,9 +386,47 @@ SCHEMAS: Mapping[str, Schema] = {
             ),
             "counted": _per_direction(_EXTENT),
             "next": _or_null(TEXT),
-            **dict.fromkeys(("added", "removed", "kept", "unknown"), listed(_CHANGE)),
         },
         about="links that were added, removed and kept",
+    ),
+    "Path": _in_rows(
+        "path",
+        {
+            "from_uri": TEXT,
+            "to_uri": TEXT,
+            "find": {"enum": ["earliest", "shortest"]},
+            "when": {"enum": ["seen", "in-force"]},
+            "kinds": TEXTS,
+            "found": _YES_OR_NO,
+            "pages": NUMBER,
+            "complete": _YES_OR_NO,
+            "begin_read_from": _READ_CAPTURES,
+            "read_from": _READ_CAPTURES,
+        },
+        about="a path of links that follows time",
+    ),
+    "Properties": _in_rows("properties", _OF_GRAPH, about="the properties of the graph"),
+    "Pagerank": _in_rows(
+        "pagerank",
+        {
+            **_OF_GRAPH,
+            "damping": {"type": "number"},
+            "tolerance": {"type": "number"},
+            "weight": _or_null(TEXT),
+            "self_links": _YES_OR_NO,
+            "only_captured": _YES_OR_NO,
+            "windows": listed(
+                fields(
+                    {
+                        "window": TEXT,
+                        **dict.fromkeys(("nodes", "edges", "iterations", "tied"), NUMBER),
+                        "residual": {"type": "number"},
+                        "converged": _YES_OR_NO,
+                    }
+                )
+            ),
+        },
+        about="the nodes with the highest ranks, or how far windows agree, or one node's rank",
     ),
     "Explanations": fields(
         {

@@ -126,7 +126,7 @@ def _shown(form: SelectionForm, **words: object) -> Response:
         "select.html",
         given=given,
         places=PLACES,
-        fields=FIELDS,
+        fields={name: field for name, field in FIELDS.items() if not field.now},
         stored=[stores.named_subset(name) for name in stores.catalog.names()],
         collection=stores.settings.collection,
         root=f"{request.script_root}/",

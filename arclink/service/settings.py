@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from arclink.access.groups import Budget
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.federation.instances import Instance
-from arclink.federation.requests import QueryLimits
+from arclink.federation.limits import QueryLimits
 from arclink.service.hosts import Hosts
 from arclink.service.replay.origin import ReplayOrigin
 from arclink.store.embargo import Embargo

@@ -22,7 +22,7 @@ from urllib.parse import unquote_plus
 
 from arclink.access.queries import DEFAULT_LIMIT, LIMIT, MATCH_TYPE, URI
 
-EXPENSIVE = ("aggregate", "ask/[^/]+", "export", "select", "stream")
+EXPENSIVE = ("aggregate", "(aggregate/)?ask/[^/]+", "export", "select", "stream")
 """Paths of resources that read the whole store, many captures or other services for one answer."""
 
 LARGE = (

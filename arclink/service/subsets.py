@@ -1,43 +1,14 @@
-"""The subsets of the store: their list, each of them, and counts of their captures."""
+"""The subsets of the store: their list, and each of them."""
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, jsonify
 from werkzeug.exceptions import NotFound
 
-from arclink.access.common import SUBSET
-from arclink.access.declarations import AnyParameter
 from arclink.errors import UsageError
-from arclink.service.negotiation import ROW_FORMAT, accepted_row_format
-from arclink.service.responses import asked, respond
 from arclink.service.stores import current_store, stores_of_app
-from arclink.subsets.capture_counts import PROPERTY, count_captures, counts_as_rows
 from arclink.subsets.catalog import StoredSubset
-from arclink.subsets.evaluation import ReadLimit
 from arclink.subsets.language import json_of, parse_selection
 
 subsets = Blueprint("subsets", __name__)
-
-COUNT: tuple[AnyParameter, ...] = (SUBSET, PROPERTY, ROW_FORMAT)
-
-EVERYTHING = "uri:*"
-"""The selection that is counted if a request names none."""
-
-
-@subsets.get("/count")
-def count() -> Response:
-    """Answer with the numbers of captures and URIs of a subset, and of captures by a property.
-
-    At most as many captures are read as the budget allows; ``complete`` says whether these were
-    all.
-    """
-    given = asked(COUNT)
-    form = accepted_row_format(request, given)
-    by = PROPERTY.optional(given) or ""
-    stores = stores_of_app()
-    subset = stores.subset(SUBSET.optional(given) or EVERYTHING)
-    limit = ReadLimit(stores.settings.budget.rows)
-    with subset.snapshot():
-        counts = count_captures(subset.evaluation.scan(limit=limit), by)
-    return respond(counts_as_rows(counts, by, is_complete=not limit.is_reached), form)
 
 
 @subsets.get("/subsets")

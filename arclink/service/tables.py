@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from arclink.analysis.windows import Windows
 from arclink.errors import ArclinkError, Limit, LimitError
@@ -26,7 +26,9 @@ from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
     from arclink.questions.asking import AskAnswer
-    from arclink.relations.database import RelationsDatabase, ShownRelations
+    from arclink.relations.database import RelationsDatabase, ShownRelations, SqlDatabase
+
+Relations = TypeVar("Relations", bound="RelationsDatabase")
 
 _log = logging.getLogger("arclink.service")
 
@@ -94,6 +96,7 @@ class _Opened:
         state: The state of the store that they show, and what of it, as versions.
         kept: Answers that an earlier process has kept next to the relations, by key.
         over: Questions whose answers exceed a limit also if no request waits for them.
+        of_users: The same relations for SQL that users write, once it was asked for.
     """
 
     relations: "ShownRelations"
@@ -102,6 +105,13 @@ class _Opened:
     users: int = 0
     answers: "dict[AskQuery, AskAnswer]" = field(default_factory=dict)
     over: dict[AskQuery, LimitError] = field(default_factory=dict)
+    of_users: "SqlDatabase | None" = None
+
+    def close(self) -> None:
+        """Close all relations."""
+        self.relations.close()
+        if self.of_users is not None:
+            self.of_users.close()
 
     def answer_to(self, query: AskQuery) -> "AskAnswer | None":
         """Return the answer to a question, if it was kept."""
@@ -197,10 +207,27 @@ class ServiceTables:
 
         found = opened.answer_to(query)
         if found is None:
-            with self._turn(opened, seconds) as database:
+            with self._turn(opened, opened.relations, seconds) as database:
                 found = ask(database, query)
             opened.keep(query, found)
         return found
+
+    @contextmanager
+    def of_users(self, store: Scans) -> "Iterator[SqlDatabase]":
+        """Yield the relations for SQL that a user writes, with the limits of a question.
+
+        Arguments and errors are those of `answer`.
+        """
+        with analysis_extra():
+            from arclink.relations.database import SqlDatabase
+
+        with self._in_use(store) as opened:
+            with self._opening:
+                if opened.of_users is None:
+                    limits = opened.relations.limits
+                    opened.of_users = SqlDatabase(self._where, store, limits, is_closed=True)
+            with self._turn(opened, opened.of_users, _SECONDS) as database:
+                yield database
 
     def addresses_like(self, store: Scans, typed: str) -> Sequence[str]:
         """Return addresses for a reader who types one, without a turn: there are others soon.
@@ -255,7 +282,7 @@ class ServiceTables:
             return opened.over.get(query)
 
     @contextmanager
-    def _turn(self, opened: _Opened, seconds: float) -> Iterator["RelationsDatabase"]:
+    def _turn(self, opened: _Opened, relations: Relations, seconds: float) -> Iterator[Relations]:
         """Wait until few other questions are being answered, and yield relations for this one.
 
         Raises:
@@ -269,7 +296,7 @@ class ServiceTables:
             limits = {"seconds": seconds, "keep_on": self._keep_on}
             held.enter_context(self._counted())
             held.enter_context(self._giving_up(opened))
-            yield held.enter_context(opened.relations.apart(**limits))
+            yield held.enter_context(relations.apart(**limits))
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
@@ -308,7 +335,7 @@ class ServiceTables:
         with self._lock:
             opened.users -= 1
             if not opened.users and self._opened.get(opened.state) is not opened:
-                opened.relations.close()
+                opened.close()
 
     @contextmanager
     def _giving_up(self, opened: _Opened) -> Iterator[None]:
@@ -462,7 +489,7 @@ class ServiceTables:
         for other in [*self._opened]:
             is_left = other[0] != version or len(self._opened) > _KEPT
             if is_left and other != key and not self._opened[other].users:
-                self._opened.pop(other).relations.close()
+                self._opened.pop(other).close()
 
     def _make(self, store: Scans) -> None:
         """Start to make the relations, unless that has begun.

@@ -130,7 +130,7 @@ def restore(
     Args:
         backup: A file that `back_up` wrote, or any store.
         store: The path of the lost store.
-        lists: Further lists of takedowns (``arclink forget --export``).
+        lists: Further lists of takedowns (``arclink forget --into``).
         replaces: Replace an existing store.
         is_list_needed: Refuse if no source shows which takedowns followed the backup.
         verifies: Check every invariant of the copy before it gets the store's name.

@@ -47,8 +47,8 @@ _OLD_TAKEDOWNS = "takedowns.jsonl"
 MANIFEST = "manifest.json"
 
 _REMEDY = (
-    "Restore another backup: a folder that `arclink backup FOLDER --store cassandra://…` wrote "
-    "completely."
+    "Restore another backup: a folder that `arclink backup --store cassandra://… --into FOLDER` "
+    "wrote completely."
 )
 
 
@@ -258,5 +258,5 @@ def check_lists(lists: Sequence[Path], *, is_list_needed: bool) -> None:
     if is_list_needed and not lists:
         raise UsageError(
             "takedowns after the backup are unknown: the store that had them is lost. Name a newer "
-            "list (--takedowns, from `arclink forget --export`), or use --no-later-takedowns."
+            "list (--takedowns, from `arclink forget --into`), or use --no-later-takedowns."
         )

@@ -128,7 +128,7 @@ def _takedown(line: bytes, where: str) -> Takedown:
         raise UsageError(f"{where}: {error}") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise UsageError(
-            f"{where}: not a takedown as written by `arclink forget --export`: {line[:200]!r}"
+            f"{where}: not a takedown as written by `arclink forget --into`: {line[:200]!r}"
         ) from error
     if not (
         isinstance(prefix, str)
@@ -138,7 +138,7 @@ def _takedown(line: bytes, where: str) -> Takedown:
         and isinstance(targets, bool)
     ):
         raise UsageError(
-            f"{where}: not a takedown as written by `arclink forget --export`: {line[:200]!r}"
+            f"{where}: not a takedown as written by `arclink forget --into`: {line[:200]!r}"
         )
     return Takedown(Forgotten(Surt(prefix), span, targets), reason, time)
 

@@ -47,7 +47,7 @@ def listed(store: Path) -> list[Takedown]:
             return []
         raise error.with_remedy(
             "Without it, captures that were forgotten may come back. Replace it by its copy next "
-            "to the newest backup, or by a file that `arclink forget --export` wrote. If the store "
+            "to the newest backup, or by a file that `arclink forget --into` wrote. If the store "
             "itself is whole (`arclink verify`), move the list away: the next `arclink forget` or "
             "`arclink build` writes it again from the store."
         ) from error

@@ -1,17 +1,22 @@
 """Counts of captures: by year, status, host, and other properties."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
 from arclink.access.chronicles import units_known
-from arclink.access.declarations import Parameter, named
+from arclink.access.common import SUBSET_FIRST
+from arclink.access.declarations import DeclaredQuery, Parameter, named
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.parameters import PERIODS
 from arclink.access.texts import counted, printable
 from arclink.known import KnownLinks
 from arclink.model import ALL_TIME, NO_LANGUAGE, Memento
+from arclink.subsets.evaluation import ReadLimit
 from arclink.subsets.fields import UNKNOWN
+from arclink.subsets.view import SubsetStore
 from arclink.timestamps import month_of
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.methods import method_of_key
@@ -30,12 +35,25 @@ BY: Mapping[str, Callable[[Memento], str]] = {
 }
 """The properties that captures are counted by."""
 
-PROPERTY = Parameter(
+_PROPERTY = Parameter(
     "by",
     "Count captures by this property.",
     named({name: name for name in BY}),
     otherwise="totals only",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class CountQuery(DeclaredQuery):
+    """A query for counts of captures.
+
+    Attributes:
+        by: A name in `BY`; empty for totals only.
+    """
+
+    DECLARED = (_PROPERTY,)
+
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +107,7 @@ def count_captures(mementos: Iterable[Memento], by: str = "") -> CaptureCounts:
     return CaptureCounts(captures, uris, dict(ordered))
 
 
-def counts_as_rows(counts: CaptureCounts, by: str, *, is_complete: bool = True) -> RowAnswer:
+def _as_rows(counts: CaptureCounts, by: str, *, is_complete: bool = True) -> RowAnswer:
     """Return counts for all formats of rows.
 
     Args:
@@ -109,4 +127,41 @@ def counts_as_rows(counts: CaptureCounts, by: str, *, is_complete: bool = True) 
     }
     line = f"{counted(counts.captures, 'capture')} of {counted(counts.uris, 'URI')}"
     lines = [line, *([""] if rows else [])]
-    return RowAnswer(about, lines, ("value", "captures"), {"counts": rows})
+    return RowAnswer(about, lines, [one.name for one in _COLUMNS], {"counts": rows})
+
+
+_COLUMNS = (
+    RowColumn("value", ColumnKind.TEXT, "The value of the property."),
+    RowColumn("captures", ColumnKind.NUMBER, "Number of captures with it."),
+)
+
+
+def _answer(asked: ToAnswer[CountQuery]) -> RowAnswer:
+    """Count; at most as many captures are read as the budget allows."""
+    graph, by = asked.graph, asked.query.by
+    limit = ReadLimit(asked.budget.rows if asked.budget else sys.maxsize)
+    with graph.snapshot():
+        counts = count_captures(
+            # What a selection does not select was read, too.
+            graph.evaluation.scan(limit=limit)
+            if isinstance(graph, SubsetStore)
+            else limit.of(graph.scan_mementos()),
+            by,
+        )
+    return _as_rows(counts, by, is_complete=not limit.is_reached)
+
+
+COUNT = Capability(
+    "count",
+    "The number of captures and URIs of a subset, and of captures by a property.",
+    "Count the captures and URIs of a store or a subset, and the captures by a property.",
+    CountQuery,
+    _answer,
+    {"counts": _COLUMNS},
+    examples=(
+        "arclink count --store links.db --by mime",
+        "arclink count gov --store links.db --by year",
+        "arclink count 'links-to:example.org and status:200' --store links.db --by host",
+    ),
+    subset=SUBSET_FIRST,
+)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
 
-from arclink.access.queries import KINDS, URI
+from arclink.access.queries import KINDS, URI, MatchType, as_written
 from arclink.errors import DataError
 from arclink.languages import normal_languages
 from arclink.model import NO_LANGUAGE, Forgotten, Memento, Surt, Timestamp
@@ -61,12 +61,15 @@ class Field:
         expected: The allowed values, as a phrase.
         normal: Returns a value in its normal form; raises ValueError if it is not allowed.
         qualifiers: What may follow it, by name.
+        now: The words to write instead, if the field is an earlier word, which is read for one more
+            version and shown nowhere.
     """
 
     about: str
     expected: str
     normal: Callable[[str], str]
     qualifiers: Mapping[str, Qualifier] = field(default_factory=dict)
+    now: str = ""
 
 
 def _uri(text: str) -> str:
@@ -229,6 +232,8 @@ FIELDS: Mapping[str, Field] = {
         "Captures whose SURT starts with this text; inside a host name, whole labels only.",
         'a SURT prefix such as gov,nasa or "gov,nasa)/news"',
         _prefix,
+        now="an address, such as *.nasa.gov for prefix:gov,nasa or http://nasa.gov/news* for "
+        'prefix:"gov,nasa)/news"',
     ),
     "from": Field("Captures from this time on; its beginning counts.", _TIME, _first),
     "to": Field("Captures up to this time; its end counts.", _TIME, _last),
@@ -344,9 +349,11 @@ def _uri_ranges(text: str) -> SurtRanges | None:
     """
     if not text.strip("*"):
         return EVERYWHERE
-    of_domain = re.fullmatch(r"(?:https?://)?\*\.([^/*?#]+)(?:/\*?)?", text)
-    if of_domain is not None:
-        return SurtRanges.of(stems_of_domain(_surt(f"http://{of_domain[1]}/")))
+    host, match_type = as_written(text)
+    # In a selection, an asterisk directly after the host stands for any text.
+    is_whole = "*" not in host and text.endswith((host, "/", "/*"))
+    if match_type is MatchType.DOMAIN and is_whole:
+        return SurtRanges.of(stems_of_domain(_surt(host)))
     if "*" not in text:
         surt = _surt(text)
         return SurtRanges.of([surt + END, keys_of_answers(surt), f"{surt}{OF_PAGE}"])

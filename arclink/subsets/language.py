@@ -6,6 +6,8 @@ A selection is made of conditions ``field:value`` (`arclink.subsets.fields`), jo
     domain:gov and mime:text/html and from:2001 and to:2003
     (host:example.org or links-to:example.org) and not status:4* and pick:latest
 
+An address is a condition, too: ``*.example.org`` and ``http://example.org/news/*`` mean ``uri:``.
+
 ``pick`` applies to the captures that all other conditions of its group select. So a group with a
 ``pick`` keeps its brackets, and ``pick:latest`` alone means ``uri:* and pick:latest``.
 
@@ -17,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
+from arclink.access.declarations import warn_renamed
 from arclink.errors import UsageError
 from arclink.subsets.fields import FIELDS
 
@@ -215,9 +218,11 @@ _SPACE = re.compile(r"\s*")
 _WORD = re.compile(r"[^\s()\":]+")
 _BARE = re.compile(r"[^\s()\"]+")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://|\*\.)[^\s()\"]")
+"""The beginning of an address without a field before it."""
 _NEEDS_QUOTES = re.compile(r"[\s()\"]|^$")
-_FIELD_NAMES = ", ".join(FIELDS)
-_CONDITION = "a condition such as host:example.org, not, or ("
+_FIELD_NAMES = ", ".join(name for name, field in FIELDS.items() if not field.now)
+_CONDITION = "a condition such as *.example.org or status:200, not, or ("
 _NEVER_CAPTURED = (
     "a condition on captures: never-captured URIs have none, and `arclink ask gaps` lists them"
 )
@@ -286,6 +291,10 @@ class _Parser:
 
     def _condition(self) -> _Part:
         begin = self._position
+        if _ADDRESS.match(self._text, begin):
+            return Condition(
+                "uri", self._value("uri", FIELDS["uri"].expected, FIELDS["uri"].normal)
+            )
         name = self._name()
         if name is None:
             self._fail(_CONDITION)
@@ -295,6 +304,9 @@ class _Parser:
             self._fail(f"a field ({_FIELD_NAMES})", begin)
         field = FIELDS[name]
         value = self._value(name, field.expected, field.normal)
+        if field.now:
+            # Without the value: a service has one line in its log, whatever clients write.
+            warn_renamed(f"{name}:", field.now)
         qualifiers: dict[str, str] = {}
         while field.qualifiers:
             begin = self._position

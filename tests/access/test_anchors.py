@@ -179,7 +179,7 @@ def test_uri_ms_are_written_only_if_a_replay_prefix_is_known() -> None:
     [
         pytest.param("by", "week", "day, month, year or host", id="by"),
         pytest.param("by", "day,month", "one of the first and host", id="two periods"),
-        pytest.param("limit", "-1", "a number of rows", id="limit"),
+        pytest.param("limit", "-1", "a number from 1 to 999999, or 0", id="limit"),
         pytest.param("direction", "out", "one of the parameters uri", id="not a parameter here"),
         pytest.param("from", "x", "1 to 14 digits", id="time"),
     ],

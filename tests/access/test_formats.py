@@ -153,8 +153,8 @@ def test_no_answer_holds_a_control_character(name: str, text: str) -> None:
 def test_a_format_that_does_not_stream_refuses_an_unlimited_query(name: str) -> None:
     with pytest.raises(
         BadParameterError,
-        match="only rdfxml, turtle, ntriples, nquads, jsonld, jsonl, csv, spreadsheet, parquet can "
-        "be unlimited",
+        match="use one of rdfxml, turtle, ntriples, nquads, jsonld, jsonl, csv, spreadsheet, "
+        "parquet, or",
     ):
         FORMATS[name].check(LinkQuery.from_parameters([("uri", A), ("limit", "0")]))
 

@@ -116,6 +116,19 @@ def test_the_top_is_sorted_by_rank_and_then_by_name(tmp_path: Path, count: int) 
     assert first.tied == {1: 1, 4: 1}.get(count, 0)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 10])
+def test_the_captured_nodes_of_the_top_keep_their_places(tmp_path: Path, count: int) -> None:
+    one = slice_of(tmp_path, [10, 13, 14, 17, 18])
+    ranks = np.array([0.1, 0.3, 0.2, 0.3, 0.1])
+    first = first_ranked(one, ranks, count, only_captured=True)
+    assert [(found.node, found.place) for found in first.nodes] == [(14, 3), (10, 4), (18, 4)][
+        :count
+    ]
+    assert first.tied == (1 if count == 2 else 0)
+    none = slice_of(tmp_path, [13, 17])
+    assert first_ranked(none, np.array([0.5, 0.5]), count, only_captured=True) == ([], 0)
+
+
 def test_a_node_has_its_place_and_rank_if_the_graph_has_it(tmp_path: Path) -> None:
     one = slice_of(tmp_path, [10, 13, 14])
     found = place_of(one, np.array([0.1, 0.7, 0.2]), 14)

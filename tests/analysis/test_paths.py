@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arclink.access.queries import LinkQuery
 from arclink.analysis.paths import PathAnswer, PathChoice, PathQuery, Usable, find_path
-from arclink.model import Timestamp
+from arclink.model import Timestamp, UriR
 from arclink.uris.surts import surt_of
 from tests.store.memory_store import MemoryStore, Page, link
 
@@ -37,7 +37,8 @@ def ask(
         [("uri", A), *((name.rstrip("_"), text) for name, text in times.items())]
     )
     return find_path(
-        MemoryStore(archive), PathQuery(links, surt_of(D), usable, wanted, most_pages, most_hops)
+        MemoryStore(archive),
+        PathQuery(links, UriR(D), surt_of(D), usable, wanted, most_pages, most_hops),
     )
 
 

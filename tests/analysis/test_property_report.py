@@ -44,7 +44,7 @@ def report(
         demo_store,
         "--level",
         "host",
-        "--output",
+        "--into",
         str(page),
     ]
     run = CliRunner().invoke(group, words, catch_exceptions=False)
@@ -100,7 +100,7 @@ def test_degrees_of_each_window_add_up(demo_store: str, tmp_path: Path) -> None:
         demo_store,
         "--by",
         "2009-11,1999",
-        "--output",
+        "--into",
         str(page),
     ]
     run = CliRunner().invoke(group, words, catch_exceptions=False)
@@ -135,7 +135,7 @@ def test_the_table_does_not_replace_the_page(name: str, demo_store: str, tmp_pat
         demo_store,
         "--by",
         "all",
-        "--output",
+        "--into",
         str(tmp_path / name),
     ]
     run = CliRunner().invoke(group, words)
@@ -152,7 +152,7 @@ def test_a_graph_without_a_core_has_no_bow_tie(tmp_path: Path) -> None:
     page = tmp_path / "graph.html"
     CliRunner().invoke(
         group,
-        ["analyze", "properties", "--store", where, "--output", str(page)],
+        ["analyze", "properties", "--store", where, "--into", str(page)],
         catch_exceptions=False,
     )
     assert "no two URIs lead to each other in all, 2009-11." in page.read_text("utf-8")
@@ -171,7 +171,7 @@ def test_a_page_of_one_window_has_no_section_through_time(demo_store: str, tmp_p
         "all",
         "--level",
         "domain",
-        "--output",
+        "--into",
         str(page),
     ]
     CliRunner().invoke(group, words, catch_exceptions=False)

@@ -6,6 +6,8 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
+from arclink.analysis import rank_rows
+from arclink.analysis.pagerank import RankOptions
 from arclink.analysis.slice_cache import open_slices
 from arclink.analysis.slices import Level, SliceOptions
 from arclink.analysis.windows import Windows
@@ -45,6 +47,81 @@ def test_windows_are_compared_with_the_next_and_with_the_whole(demo_store: str) 
     assert all(0 < int(str(row["overlap"])) <= int(str(row["of"])) for row in answer["agreements"])
     whole = ranked("--store", demo_store, "--by", "2009-10/2010-04", "--compare")["agreements"]
     assert [(row["overlap"], row["tau"]) for row in whole] == [(10, 1.0)]
+
+
+WINDOWS = ["all", "month", "year", "2009-11,1999,2009-12/2010-02", "2010-02-12"]
+
+
+@pytest.mark.parametrize("only_captured", [False, True])
+@pytest.mark.parametrize("by", WINDOWS)
+@pytest.mark.parametrize(("level", "top"), [(Level.URI, 1), (Level.HOST, 7), (Level.HOST, 1000)])
+def test_table_4_has_a_column_of_the_ranks_of_each_window(
+    level: Level, top: int, by: str, only_captured: bool, demo_store: str
+) -> None:
+    slices = open_slices(demo_store, SliceOptions(Windows.parse(by), level))
+    found = rank_rows.ranked(slices, RankOptions(), top, only_captured=only_captured)
+    expected: dict[str, list[str]] = {}
+    places: dict[str, object] = {}
+    for row in rank_rows.leaders(found).sections["ranks"]:
+        window = str(row["window"])
+        equal = "= " if places.get(window) == row["place"] else ""
+        captured = "" if row["captured"] else "* "
+        expected.setdefault(window, []).append(f"{equal}{captured}{row[level.value]}")
+        places[window] = row["place"]
+    columns: dict[str, list[str]] = {}
+    for table in rank_rows.as_table_4(found):
+        rows = table.sections["ranks"]
+        assert len(table.columns) <= 4
+        assert [row[""] for row in rows] == [*range(1, len(rows) + 1)]
+        for name in table.columns[1:]:
+            columns[name] = [str(row[name]) for row in rows if row[name] is not None]
+    assert columns == expected
+    assert only_captured is not any("* " in name for names in columns.values() for name in names)
+
+
+@pytest.mark.parametrize("by", WINDOWS)
+def test_table_5_has_the_agreements_in_a_triangle(by: str, demo_store: str) -> None:
+    slices = open_slices(demo_store, SliceOptions(Windows.parse(by), Level.HOST))
+    found = rank_rows.ranked(slices, RankOptions(), 5)
+    expected = {}
+    for row in rank_rows.agreements(found).sections["agreements"]:
+        of = f" of {row['of']}" if int(str(row["of"])) < 5 else ""
+        tau = row["why"] if row["tau"] is None else f"{row['tau']:.3f}"
+        expected[row["window"], row["with"]] = f"{row['overlap']}{of} ({tau})"
+    tables = [*rank_rows.as_table_5(found)]
+    rows = [row for table in tables for row in table.sections["agreements"]]
+    assert {(row[""], name): row[name] for row in rows for name in row if name != ""} == expected
+    names = [row[""] for row in rows]
+    assert len(set(names)) == len(names)
+    for table in tables:
+        assert len(table.columns) <= 8
+        assert {name for row in table.sections["agreements"] for name in row} <= {*table.columns}
+    said = "nothing to compare" in " ".join(tables[0].lines)
+    assert said is (by == "all")
+
+
+def test_there_is_a_reason_where_there_is_no_tau(demo_store: str) -> None:
+    """Of the two highest ranks of hosts and URIs, by day: many share none, or have one place."""
+    reasons = set()
+    for level in ("host", "uri"):
+        words = ("--store", demo_store, "--level", level, "--by", "day", "--top", "2")
+        rows = ranked(*words, "--compare")
+        for row in rows["agreements"]:
+            assert (row["tau"] is None) is (row["why"] is not None)
+            if row["why"]:
+                assert (row["why"] == "fewer than two shared") is (int(str(row["overlap"])) < 2)
+                reasons.add(str(row["why"]).split(" in ")[0])
+    assert reasons == {"fewer than two shared", "all equal"}
+
+
+@pytest.mark.parametrize("by", WINDOWS)
+def test_captured_leaves_the_captured_nodes_of_the_whole_list(by: str, demo_store: str) -> None:
+    words = ("--store", demo_store, "--by", by)
+    every = ranked(*words, "--top", "100000")["ranks"]
+    captured = ranked(*words, "--top", "4", "--captured")["ranks"]
+    for window in {row["window"] for row in every}:
+        of_window = [row for row in every if row["window"] == window and row["captured"]]
+        assert [row for row in captured if row["window"] == window] == of_window[:4]
 
 
 def test_the_answer_counts_edges_that_ranks_follow_and_ties_at_its_end(demo_store: str) -> None:
@@ -112,7 +189,7 @@ def test_a_window_without_captures_has_no_nodes(demo_store: str) -> None:
         ),
         pytest.param(["--by", "2010,2010"], "is named twice", id="window twice"),
         pytest.param(
-            ["--weight", "mementos", "--in-force"], "Use --weight links", id="mementos in force"
+            ["--weight", "mementos", "--in-force"], "weight must be links", id="mementos in force"
         ),
         pytest.param(
             ["--uri", "http://nobody.example/"], "neither captured nor linked to", id="unknown uri"
@@ -120,7 +197,11 @@ def test_a_window_without_captures_has_no_nodes(demo_store: str) -> None:
         pytest.param(
             ["--uri", "a.example", "--compare"], "cannot be used together", id="two questions"
         ),
-        pytest.param(["--damping", "1"], "a probability between 0 and 1", id="damping"),
+        pytest.param(
+            ["--uri", "a.example", "--captured"],
+            "captured cannot be used together with uri",
+            id="top of one URI",
+        ),
     ],
 )
 def test_meaningless_options_are_refused_with_a_remedy(
@@ -137,6 +218,7 @@ def test_meaningless_options_are_refused_with_a_remedy(
     [
         pytest.param(["--level", "page"], ("uri", "host", "domain"), id="no level"),
         pytest.param(["--weight", "bytes"], ("mementos", "contents", "links"), id="no weight"),
+        pytest.param(["--damping", "1"], ("--damping",), id="no probability"),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_known_ones(

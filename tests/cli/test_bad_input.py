@@ -221,22 +221,22 @@ def text(path: Path, words: str) -> Path:
             ["stats", "--store", "{notes}"], 1, "not an ArcLink store", id="stats of a text"
         ),
         pytest.param(
-            ["filter", "--folder", "{tmp}/w"], 1, "run `arclink index`", id="filter before index"
+            ["filter", "--into", "{tmp}/w"], 1, "run `arclink index`", id="filter before index"
         ),
         pytest.param(
-            ["filter", "{tmp}/no.cdx", "--folder", "{tmp}/w"],
+            ["filter", "{tmp}/no.cdx", "--into", "{tmp}/w"],
             2,
             "no such file",
             id="filter without CDX",
         ),
         pytest.param(
-            ["filter", "--folder", "{tmp}/w", "--rules", "{notes}"],
+            ["filter", "--into", "{tmp}/w", "--rules", "{notes}"],
             2,
             "rules are not JSON",
             id="rules that are not JSON",
         ),
         pytest.param(
-            ["filter", "--folder", "{tmp}/w", "--rules", "/dev/zero"],
+            ["filter", "--into", "{tmp}/w", "--rules", "/dev/zero"],
             2,
             "--rules /dev/zero: has more than 16 MiB",
             id="rules without end",
@@ -248,7 +248,7 @@ def text(path: Path, words: str) -> Path:
             id="too many cores",
         ),
         pytest.param(
-            ["demo-archive", "{tmp}/d", "--captures", "1", "--hosts", "99999999999"],
+            ["demo-archive", "--into", "{tmp}/d", "--captures", "1", "--hosts", "99999999999"],
             2,
             "2<=x<=100000",
             id="demo of too many hosts",
@@ -260,13 +260,13 @@ def text(path: Path, words: str) -> Path:
             id="public address without a host",
         ),
         pytest.param(
-            ["extract", "{archive}", "--folder", "{tmp}/w"],
+            ["extract", "{archive}", "--into", "{tmp}/w"],
             1,
             "run `arclink filter`",
             id="extract before filter",
         ),
         pytest.param(
-            ["graph", "--folder", "{tmp}/w"], 1, "run `arclink extract`", id="graph before extract"
+            ["graph", "--into", "{tmp}/w"], 1, "run `arclink extract`", id="graph before extract"
         ),
         pytest.param(
             ["load", "--folder", "{tmp}/w", "--store", "{tmp}/l.db"],
@@ -275,7 +275,10 @@ def text(path: Path, words: str) -> Path:
             id="load before graph",
         ),
         pytest.param(
-            ["demo-archive", "{tmp}/d", "--captures", "0"], 2, "captures", id="demo of nothing"
+            ["demo-archive", "--into", "{tmp}/d", "--captures", "0"],
+            2,
+            "captures",
+            id="demo of nothing",
         ),
         pytest.param(["dance"], 2, "No such command", id="unknown command"),
     ],
@@ -326,7 +329,7 @@ def test_a_truncated_archive_is_read_as_far_as_it_goes(
 def test_a_cdx_that_points_past_the_end_or_to_a_missing_file_is_counted(
     run: Run, archive: Path, tmp_path: Path
 ) -> None:
-    run("index", archive, "--folder", tmp_path / "w")
+    run("index", archive, "--into", tmp_path / "w")
     rows = b"".join(
         part.read_bytes() for part in sorted((tmp_path / "w/rows").glob("part-*"))
     ).splitlines()
@@ -391,10 +394,10 @@ def test_each_stage_alone_gives_the_store_of_a_build(
 
     folder = tmp_path / "batch"
     for words in (
-        ["index", archive, "--folder", folder],
-        ["filter", "--folder", folder],
-        ["extract", archive, "--folder", folder],
-        ["graph", "--folder", folder],
+        ["index", archive, "--into", folder],
+        ["filter", "--into", folder],
+        ["extract", archive, "--into", folder],
+        ["graph", "--into", folder],
         ["load", "--folder", folder, "--store", tmp_path / "l.db"],
     ):
         code, _, err = run(*words)
@@ -409,9 +412,9 @@ def test_a_stage_names_what_it_passes_over(
 ) -> None:
     odd = tmp_path / "odd.warc.gz"
     odd.write_bytes(b"<html>not found</html>")
-    run("index", archive, "--folder", tmp_path / "w")
-    run("filter", "--folder", tmp_path / "w")
-    code, _, err = run(stage, archive, odd, "--folder", tmp_path / "w")
+    run("index", archive, "--into", tmp_path / "w")
+    run("filter", "--into", tmp_path / "w")
+    code, _, err = run(stage, archive, odd, "--into", tmp_path / "w")
     assert code == 0
     assert "skipped: " in err
     assert "odd.warc.gz is not a WARC or ARC file" in err
@@ -419,7 +422,7 @@ def test_a_stage_names_what_it_passes_over(
 
 def test_filter_fails_on_a_file_that_is_not_a_cdx(run: Run, tmp_path: Path) -> None:
     code, _, err = run(
-        "filter", text(tmp_path / "notes.md", "these are notes\n"), "--folder", tmp_path / "w"
+        "filter", text(tmp_path / "notes.md", "these are notes\n"), "--into", tmp_path / "w"
     )
     assert code == 1
     assert "notes.md: not a CDX or CDXJ file" in err

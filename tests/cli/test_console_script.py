@@ -21,7 +21,7 @@ def test_folders_named_like_our_packages_are_not_imported(tmp_path: Path) -> Non
             "raise RuntimeError('a folder of the caller was imported')\n"
         )
     for words in (
-        ["demo-archive", "archive", "--captures", "40", "--hosts", "3", "--seed", "1"],
+        ["demo-archive", "--into", "archive", "--captures", "40", "--hosts", "3", "--seed", "1"],
         ["build", "archive", "--store", "links.db", "--quiet"],
         ["stats", "--store", "links.db"],
         ["serve", "--help"],
@@ -35,7 +35,18 @@ def test_folders_named_like_our_packages_are_not_imported(tmp_path: Path) -> Non
 def test_a_reader_that_closes_the_pipe_early_is_not_an_error(tmp_path: Path) -> None:
     """As in ``arclink links … | head``."""
     subprocess.run(
-        [SCRIPT, "demo-archive", "archive", "--captures", "40", "--hosts", "3", "--seed", "1"],
+        [
+            SCRIPT,
+            "demo-archive",
+            "--into",
+            "archive",
+            "--captures",
+            "40",
+            "--hosts",
+            "3",
+            "--seed",
+            "1",
+        ],
         cwd=tmp_path,
         check=True,
     )

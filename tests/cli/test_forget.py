@@ -68,7 +68,7 @@ def breaches(store: Path) -> list[Violation]:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param([], "name a SURT prefix", id="nothing"),
+        pytest.param([], "name a part", id="nothing"),
         pytest.param([""], "an empty SURT prefix", id="empty"),
         pytest.param(["org, example)/"], "no spaces", id="blank"),
         pytest.param(
@@ -255,7 +255,7 @@ def test_forgetting_gives_the_store_that_is_built_without_the_captures(
     archive: Path, store: Path, tmp_path: Path, site: str
 ) -> None:
     run(store, site)
-    run(store, "--export", str(tmp_path / "list.jsonl"))
+    run(store, "--into", str(tmp_path / "list.jsonl"))
     run(tmp_path / "new.db", "--import", str(tmp_path / "list.jsonl"))
     run_build(archive, tmp_path / "new.db")
     with open_store(str(store)) as forgot, open_store(str(tmp_path / "new.db")) as built:
@@ -293,7 +293,7 @@ def test_a_list_goes_to_another_store_before_it_is_built(
     archive: Path, store: Path, tmp_path: Path
 ) -> None:
     run(store, SITE, "--reason", "letter")
-    run(store, "--export", str(tmp_path / "list.jsonl"))
+    run(store, "--into", str(tmp_path / "list.jsonl"))
     run(tmp_path / "new.db", "--import", str(tmp_path / "list.jsonl"))
     run_build(archive, tmp_path / "new.db")
     assert captures(tmp_path / "new.db", SITE) == 0

@@ -56,9 +56,9 @@ def test_a_build_that_is_interrupted_says_how_to_go_on(
         pytest.param(
             ["export", "--into", "out.csv", "--format", "csv"], "No file was written", id="export"
         ),
-        pytest.param(["analyze", "properties", "--output", "p.html"], "same command", id="analyze"),
+        pytest.param(["analyze", "properties", "--into", "p.html"], "same command", id="analyze"),
         pytest.param(["verify"], "same command", id="verify"),
-        pytest.param(["backup", "b.db"], "No backup was written", id="backup"),
+        pytest.param(["backup", "--into", "b.db"], "No backup was written", id="backup"),
     ],
 )
 def test_a_command_that_is_interrupted_leaves_nothing(
@@ -89,10 +89,10 @@ def test_a_command_that_is_interrupted_leaves_nothing(
         pytest.param(["export", "--into", "out", "--format", "nquads"], "out", id="nquads"),
         pytest.param(["export", "--into", "out", "--format", "graphml"], "out", id="graphml"),
         pytest.param(["export", "--into", "out", "--format", "parquet"], "out", id="parquet"),
-        pytest.param(["analyze", "properties", "--output", "out"], "out", id="properties"),
+        pytest.param(["analyze", "properties", "--into", "out"], "out", id="properties"),
         pytest.param(["analyze", "pagerank"], "links.db.slices", id="pagerank"),
-        pytest.param(["backup", "out"], "out", id="backup"),
-        pytest.param(["pack", "out"], "out", id="pack"),
+        pytest.param(["backup", "--into", "out"], "out", id="backup"),
+        pytest.param(["pack", "--into", "out"], "out", id="pack"),
     ],
 )
 @pytest.mark.parametrize("how", ["enospc"])
@@ -156,9 +156,9 @@ def test_every_command_takes_paths_that_are_not_utf_8(archive: Path, tmp_path: P
         ["verify"],
         ["export", "--into", out + b"csv", "--format", "csv"],
         ["export", "--into", out + b"parquet", "--format", "parquet"],
-        ["analyze", "properties", "--output", out + b"html"],
+        ["analyze", "properties", "--into", out + b"html"],
         ["analyze", "pagerank"],
-        ["backup", out + b"db"],
+        ["backup", "--into", out + b"db"],
         ["restore", out + b"db", "--replace"],
         ["forget", "example,aurora-daily"],
     ):

@@ -131,7 +131,7 @@ def test_a_damaged_list_of_takedowns_stops_what_may_bring_captures_back(
         error = run(*command).exception
         assert isinstance(error, SealError), command[0]
         assert str(list_path(path)) in str(error)
-        assert "arclink forget --export" in str(error)
+        assert "arclink forget --into" in str(error)
     with pytest.raises(SealError):
         serve(str(path), "127.0.0.1", 0, 1, print)
     path.unlink()

@@ -122,7 +122,7 @@ def test_an_analysis_names_its_kinds_and_says_if_all_links_are_of_others(
     words: tuple[str, ...], pictures: str, site: str, tmp_path: Path
 ) -> None:
     page = tmp_path / "properties.html"
-    further = ("--output", str(page)) if words[0] == "properties" else ()
+    further = ("--into", str(page)) if words[0] == "properties" else ()
     command = [*words] if words[0] == "ask" else ["analyze", *words]
     nothing = run(*command, "--store", pictures, *further)
     line = "Links of these kinds count: navigation (what a reader can follow)."

@@ -235,7 +235,7 @@ def test_a_rebuild_needs_a_store_or_input(archive: Path, home: Path, name: str) 
 def test_records_that_an_index_named_and_all_records_stay(archive: Path, home: Path) -> None:
     """An index is used again for the files that it was used for, and for no other."""
     one, *others = sorted(archive.iterdir())
-    run("index", one, "--folder", "rows", "--runner", "inline")
+    run("index", one, "--into", "rows", "--runner", "inline")
     rows = b"".join(path.read_bytes() for path in (home / "rows/rows").glob("part-*"))
     (home / "one.cdxj").write_bytes(b"".join(rows.splitlines(keepends=True)[:5]))
     build(one, "--cdx", "one.cdxj", "--store", "links.db")

@@ -27,9 +27,7 @@ def indexed(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("indexed")
     (folder / "archive").symlink_to(demos.archive(200, 6, 1))
     assert (
-        run(
-            "index", folder / "archive", "--folder", folder / "batch", "--runner", "inline"
-        ).exit_code
+        run("index", folder / "archive", "--into", folder / "batch", "--runner", "inline").exit_code
         == 0
     )
     return folder
@@ -42,9 +40,9 @@ def test_filter_leaves_out_what_a_store_was_told_to_forget(
     """As a build of that store does: its graph has none of the rows."""
     store, takedowns = tmp_path / "links.db", tmp_path / "takedowns.jsonl"
     run("build", indexed / "archive", "--store", store, "--runner", "inline", "--quiet")
-    run("forget", SITE, "--store", store, "--export", takedowns)
+    run("forget", SITE, "--store", store, "--into", takedowns)
     shutil.copytree(indexed / "batch", tmp_path / "batch")
-    filtering: list[str | Path] = ["filter", "--folder", tmp_path / "batch", "--runner", "inline"]
+    filtering: list[str | Path] = ["filter", "--into", tmp_path / "batch", "--runner", "inline"]
 
     all_counts = run(*filtering).stdout
     mementos, pointers = (
@@ -66,10 +64,10 @@ def test_filter_leaves_out_what_a_store_was_told_to_forget(
 def test_extract_replaces_what_it_wrote(indexed: Path, tmp_path: Path) -> None:
     folder = tmp_path / "batch"
     shutil.copytree(indexed / "batch", folder)
-    run("filter", "--folder", folder, "--runner", "inline")
+    run("filter", "--into", folder, "--runner", "inline")
     outputs = []
     for _ in range(2):
-        said = run("extract", indexed / "archive", "--folder", folder, "--runner", "inline")
+        said = run("extract", indexed / "archive", "--into", folder, "--runner", "inline")
         assert said.exit_code == 0
         relations = ("pages", "absent", "mementos", "graph/payloads")
         outputs.append((said.stdout, [lines_of(folder / relation) for relation in relations]))
@@ -88,5 +86,5 @@ def test_an_engine_without_settings_is_refused(
             match=rf"--runner {runner}: --engine-conf must name a file of mrjob settings .* "
             rf"conf/{runner}\.conf",
         ):
-            run("filter", "--folder", indexed / "batch", "--runner", runner)
+            run("filter", "--into", indexed / "batch", "--runner", runner)
     assert lines_of(indexed / "batch/rows") == rows

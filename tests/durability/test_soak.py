@@ -110,7 +110,9 @@ def test_build_forget_backup_and_service_together(tmp_path: Path) -> None:
                     stderr=subprocess.DEVNULL,
                 )
                 subprocess.run(
-                    command("backup", backup, "--store", store), check=True, capture_output=True
+                    command("backup", "--into", backup, "--store", store),
+                    check=True,
+                    capture_output=True,
                 )
                 if dice.random() < 0.3:
                     build.send_signal(signal.SIGKILL)

@@ -37,9 +37,9 @@ def test_a_lost_store_comes_back_without_what_was_forgotten(
     ]
     run("build", archive, "--store", url, "--runner", "inline", "--quiet", *work)
     run("forget", SITE, "--store", url)
-    assert "new, 1 takedown." in run("backup", backup, "--store", url, "--graph", graph)
+    assert "new, 1 takedown." in run("backup", "--into", backup, "--store", url, "--graph", graph)
     run("forget", PAGE, "--store", url)
-    run("forget", "--export", newest, "--store", url)
+    run("forget", "--into", newest, "--store", url)
     expected = answers(url)
     assert expected
 

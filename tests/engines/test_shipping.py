@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("packed") / "arclink-environment.tar.gz"
-    done = CliRunner().invoke(group, ["pack", str(path)])
+    done = CliRunner().invoke(group, ["pack", "--into", str(path)])
     assert done.exit_code == 0, done.output
     return path
 

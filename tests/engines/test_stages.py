@@ -39,9 +39,9 @@ def test_stages_on_engines_follow_each_other_as_those_here(
     """
     address = hadoop.put(sorted(here.archive.glob("*.warc*")), "/stages/archive")
     one, there = tmp_path / "here", tmp_path / "there"
-    on_spark: Words = ["--folder", there, "--runner", "spark", "--engine-conf", spark.conf]
+    on_spark: Words = ["--into", there, "--runner", "spark", "--engine-conf", spark.conf]
     on_hadoop: Words = [
-        "--folder",
+        "--into",
         there,
         "--runner",
         "hadoop",
@@ -51,7 +51,7 @@ def test_stages_on_engines_follow_each_other_as_those_here(
         "hdfs:///stages/work",
     ]
 
-    local: Words = ["--folder", one, "--cores", "2"]
+    local: Words = ["--into", one, "--cores", "2"]
     assert run("index", address, *on_spark, "--cores", "2") == run("index", here.archive, *local)
     rows = tmp_path / "rows.cdxj"
     rows.write_bytes(

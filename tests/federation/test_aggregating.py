@@ -23,7 +23,8 @@ from arclink.cli.main import group
 from arclink.errors import InstanceError, OperatorError, StoreError, UsageError
 from arclink.federation.http_client import HttpAnswer
 from arclink.federation.instances import Instance, parse_instances
-from arclink.federation.requests import Asking, QueryLimits
+from arclink.federation.limits import QueryLimits
+from arclink.federation.requests import Asking
 from arclink.service.settings import Settings
 from arclink.uris.surts import surt_of
 from tests.access.rdf_listings import T1

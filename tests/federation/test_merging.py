@@ -281,7 +281,7 @@ def test_the_table_says_what_each_archive_did() -> None:
         ArchiveReport(
             "iraq",
             Outcome.ANSWERED,
-            links=1,
+            members=1,
             is_cached=True,
             refused={Refused.NO_TIME: 2, Refused.BAD_TIME: 5},
         ),

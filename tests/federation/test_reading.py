@@ -473,7 +473,7 @@ def test_of_a_lying_listing_every_link_is_kept_or_refused_once(
 
 def of_links(refused: Counter[Refused]) -> int:
     """Return the number of links that were refused as a whole."""
-    return sum(number for reason, number in refused.items() if reason.is_of_link)
+    return sum(number for reason, number in refused.items() if reason.is_of_member)
 
 
 def test_the_direction_that_was_not_asked_for_is_passed_over() -> None:

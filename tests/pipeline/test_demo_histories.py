@@ -12,7 +12,7 @@ from arclink.access.members import Validity
 from arclink.access.queries import LinkQuery
 from arclink.analysis.paths import PathChoice, PathQuery, Usable, find_path
 from arclink.analysis.slices import Level
-from arclink.model import Timestamp
+from arclink.model import Timestamp, UriR
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
@@ -152,7 +152,15 @@ def test_paths_arrive_when_they_truly_can(graph: GraphStore, captures: Captures)
         if surt_of(target) != links.surt:
             answer = find_path(
                 graph,
-                PathQuery(links, surt_of(target), Usable.SEEN, PathChoice.EARLIEST, 100_000, 100),
+                PathQuery(
+                    links,
+                    UriR(target),
+                    surt_of(target),
+                    Usable.SEEN,
+                    PathChoice.EARLIEST,
+                    100_000,
+                    100,
+                ),
             )
             assert answer.is_complete
             arrivals[surt_of(target)] = answer.hops[-1].time if answer.hops else None

@@ -36,7 +36,7 @@ class Archive:
         for path in source.glob("*.warc.gz"):
             shutil.copy(path, self.folder)
         self.names = sorted(path.name for path in self.folder.iterdir())
-        indexed = run("index", self.folder, "--folder", home / "rows", "--runner", "inline")
+        indexed = run("index", self.folder, "--into", home / "rows", "--runner", "inline")
         assert indexed.exit_code == 0
         parts = sorted((home / "rows/rows").glob("part-*"))
         self.rows = [row for part in parts for row in part.read_bytes().splitlines(keepends=True)]
@@ -53,15 +53,16 @@ class Archive:
         folder, files = self.home / "batch", [self.folder / name for name in names]
         shutil.rmtree(folder, ignore_errors=True)
         if rows is None:
-            run("index", *files, "--folder", folder, "--runner", "inline")
+            run("index", *files, "--into", folder, "--runner", "inline")
         for words in (
             ["filter", *([] if rows is None else [self.cdx(rows)])],
             ["extract", *files, *(["--store", store] if store.exists() else [])],
             ["graph"],
             ["load", "--store", store],
         ):
-            inline = [] if words[0] == "load" else ["--runner", "inline"]
-            done = run(*words, "--folder", folder, *inline)
+            is_load = words[0] == "load"
+            inline = [] if is_load else ["--runner", "inline"]
+            done = run(*words, "--folder" if is_load else "--into", folder, *inline)
             if done.exit_code:
                 return done
         return done

@@ -455,7 +455,7 @@ def test_what_tasks_write_during_a_takedown_is_removed(
 
 def test_a_store_that_is_replaced_takes_its_tables_along(store: Path, tmp_path: Path) -> None:
     at, backup = tmp_path / "at", tmp_path / "backup.db"
-    run("backup", backup, "--store", store)
+    run("backup", "--into", backup, "--store", store)
     for words in (("restore", backup, "--replace"), ("build", "--rebuild")):
         run("tables", "--store", store, "--tables-at", at)
         at.rename(tmp_path / "aside")
@@ -471,7 +471,7 @@ def test_a_store_that_is_replaced_takes_its_tables_along(store: Path, tmp_path: 
 
 def test_a_backup_remembers_the_address(store: Path, tmp_path: Path) -> None:
     run("tables", "--store", store, "--tables-at", tmp_path / "at")
-    run("backup", tmp_path / "backup.db", "--store", store)
+    run("backup", "--into", tmp_path / "backup.db", "--store", store)
     store.unlink()
     run("restore", tmp_path / "backup.db", "--store", store)
     run("forget", "example,sought)/", "--store", store)

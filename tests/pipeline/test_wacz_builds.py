@@ -263,6 +263,6 @@ def test_stages_one_by_one_take_an_index_that_is_not_usual(wacz: Path, tmp_path:
 
     folder = str(tmp_path / "batch")
     for words in (["filter", str(wacz)], ["extract", str(wacz)], ["graph"]):
-        done = CliRunner().invoke(group, [*words, "--folder", folder])
+        done = CliRunner().invoke(group, [*words, "--into", folder])
         assert done.exit_code == 0, done.output
     assert any((tmp_path / "batch/graph/outlinks").iterdir())

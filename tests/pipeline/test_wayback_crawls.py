@@ -120,7 +120,7 @@ def test_stages_one_by_one_do_what_filter_was_told(tmp_path: Path) -> None:
     archive.write_bytes(gzipped(RECORDS))
 
     def run(*words: str | Path) -> Result:
-        given = [*map(str, words), "--folder", str(batch), "--runner", "inline"]
+        given = [*map(str, words), "--into", str(batch), "--runner", "inline"]
         done = CliRunner().invoke(group, given, catch_exceptions=False)
         assert done.exit_code == 0
         return done

@@ -12,6 +12,7 @@ page.
 ``python -m tests.reference.tables`` (``make docs``) writes all of them; a test compares them.
 """
 
+import inspect
 import json
 import posixpath
 import re
@@ -19,28 +20,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
 from pathlib import Path, PurePosixPath
+from textwrap import indent
 
 import click
 
+import arclink
 from arclink import linkgraph
 from arclink.access import capture_fields
 from arclink.access.anchors import ANCHORS_PARAMETERS
+from arclink.access.capabilities import IN_ROWS, capability
 from arclink.access.capture_fields import CaptureField, CaptureForm
 from arclink.access.declarations import AnyParameter, attributes_of, default_of
 from arclink.access.groups import Budget
 from arclink.access.levels import LEVEL_PARAMETERS
 from arclink.access.queries import LINK_PARAMETERS
+from arclink.access.signatures import help_of, keyword, signature_of
 from arclink.cli.main import SECTIONS, group
 from arclink.cli.options import DeclaredOption
 from arclink.export.queries import EXPORT_PARAMETERS
 from arclink.extract.settings import ExtractSettings
-from arclink.federation.requests import QueryLimits
+from arclink.federation.limits import QueryLimits
 from arclink.filter.rules import Rules
 from arclink.mapreduce.job_settings import NEEDED
 from arclink.pipeline.jobs import JOBS
 from arclink.questions.queries import ASK_PARAMETERS
 from arclink.questions.table import COLUMNS as ANSWERED
-from arclink.questions.table import EXTRA, QUESTIONS
+from arclink.questions.table import EXTRA, QUESTIONS, merge_of
 from arclink.reasons import Reason
 from arclink.relations.columns import CAPTURES, LINKS, Column
 from arclink.service.clients import Connections
@@ -133,6 +138,8 @@ def table_called(name: str) -> str:
             return questions_table()
         case "columns", "of questions":
             return answers_table()
+        case "questions", "of each archive":
+            return apart_table()
         case "columns", _:
             return columns_table(COLUMNS[of.removeprefix("of ")])
         case "variables", "":
@@ -247,8 +254,16 @@ def questions_table() -> str:
 
 def answers_table() -> str:
     """Return the columns of the answers to questions."""
-    rows = [(f"`{name}`", about) for name, about in {**EXTRA, **ANSWERED}.items()]
-    return table(("column", "meaning"), rows)
+    rows = [
+        (f"`{name}`", about, merge_of(name).value) for name, about in {**EXTRA, **ANSWERED}.items()
+    ]
+    return table(("column", "meaning", "several archives have"), rows)
+
+
+def apart_table() -> str:
+    """Return the questions whose rows are never about several archives."""
+    rows = [(f"`{name}`", one.apart) for name, one in QUESTIONS.items() if one.apart]
+    return table(("name", "why"), rows)
 
 
 def _names_in(form: CaptureForm, field: CaptureField) -> str:
@@ -271,6 +286,7 @@ def fields_table() -> str:
             ),
         )
         for name, field in FIELDS.items()
+        if not field.now
     ]
     return table(("field", "selects", "values"), rows)
 
@@ -316,7 +332,7 @@ def variables_table() -> str:
 
 def keywords_table(of: type, declared: Sequence[AnyParameter]) -> str:
     """Return the keywords of a `TypedDict` of `arclink.linkgraph`, as its docstring lists them."""
-    by_name = {keyword(parameter): parameter for parameter in declared}
+    by_name = {keyword(parameter.name): parameter for parameter in declared}
     rows = [
         (
             f"`{name}`",
@@ -353,12 +369,6 @@ def settings_table(of: type) -> str:
         for one in fields(of)
     ]
     return table(("setting", "meaning", "default"), rows)
-
-
-def keyword(parameter: AnyParameter) -> str:
-    """Return the name of a parameter in Python: ``from_``, ``min_count``, ``match_type``."""
-    name = re.sub("([A-Z])", r"_\1", parameter.name).lower().replace("-", "_")
-    return f"{name}_" if name == "from" else name
 
 
 def meaning(parameter: AnyParameter) -> str:
@@ -435,6 +445,45 @@ def pages() -> Iterator[Path]:
             yield path
 
 
+STUB = Path(arclink.__file__).with_name("access") / "methods.pyi"
+
+
+def stub() -> str:
+    """Return the text of `STUB`: the methods of capabilities, for editors and type checkers."""
+    lines = [
+        '"""What ``methods.py`` makes from declarations, for editors and type checkers."""',
+        "",
+        "from collections.abc import Sequence",
+        "from datetime import date, datetime",
+        "from typing import Literal",
+        "",
+        "from arclink.charts.results import RowResult",
+        "",
+        "Time = str | date | datetime",
+        "",
+        "class Methods:",
+        '    """What a graph answers in rows: a method for each capability."""',
+    ]
+    for name in IN_ROWS:
+        signature = signature_of(capability(name))
+        arguments = [*map(str, signature.parameters.values())]
+        arguments.insert(sum(map(_is_required, signature.parameters.values())), "*")
+        about = indent(f'"""{help_of(capability(name))}\n"""', " " * 8)
+        lines += [
+            "",
+            f"    def {name}(",
+            *(f"        {argument}," for argument in arguments),
+            f"    ) -> {signature.return_annotation}:",
+            about,
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _is_required(argument: inspect.Parameter) -> bool:
+    return argument.default is argument.empty
+
+
 if __name__ == "__main__":
+    STUB.write_text(stub(), "utf-8")
     for page in pages():
         page.write_text(rewritten(page.read_text("utf-8"), page.parent.name), "utf-8")

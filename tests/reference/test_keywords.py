@@ -8,9 +8,10 @@ import pytest
 
 from arclink.access.common import COMMON
 from arclink.access.declarations import AnyParameter, attributes_of
+from arclink.access.signatures import keyword
 from arclink.access.times import FROM, TO
 from arclink.linkgraph import OfLinks, OfRows
-from tests.reference.tables import KEYWORDS, keyword
+from tests.reference.tables import KEYWORDS
 
 
 def classes_in(hint: object) -> set[type]:
@@ -33,7 +34,7 @@ def declared_class(parameter: AnyParameter) -> type:
 def test_keywords_are_declared_with_their_types(name: str) -> None:
     of, declared = KEYWORDS[name]
     hints = get_type_hints(of)
-    parameters = {keyword(parameter): parameter for parameter in declared}
+    parameters = {keyword(parameter.name): parameter for parameter in declared}
     assert set(hints) <= set(parameters)
     for one, hint in hints.items():
         assert declared_class(parameters[one]) in classes_in(hint), one
@@ -45,7 +46,7 @@ def test_keywords_are_declared_with_their_types(name: str) -> None:
 @pytest.mark.parametrize("name", KEYWORDS)
 def test_every_common_parameter_is_a_keyword(name: str) -> None:
     of, _ = KEYWORDS[name]
-    assert {keyword(parameter) for parameter in (FROM, TO, *COMMON)} <= set(get_type_hints(of))
+    assert {keyword(parameter.name) for parameter in (FROM, TO, *COMMON)} <= set(get_type_hints(of))
 
 
 @pytest.mark.parametrize("name", KEYWORDS)

@@ -70,7 +70,7 @@ for resource in RESOURCES:
         described = describe("")["paths"][resource.path]["get"]["parameters"]
         print(resource.path, "probe-tone" in [one["name"] for one in described])
 print("table", "`probe-tone`" in tables.parameters_table())
-print("keyword", "probe_tone" in map(tables.keyword, tables.LINK_PARAMETERS))
+print("keyword", "probe_tone" in (tables.keyword(one.name) for one in tables.LINK_PARAMETERS))
 """
 
 
@@ -93,7 +93,16 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
         "/anchors",
         "/diff",
         "/ask/{question}",
+        "/path",
+        "/pagerank",
+        "/properties",
         "/aggregate",
+        "/aggregate/ask/{question}",
     )
     expected |= {f"{path} True" for path in paths} | {"table True", "keyword True"}
     assert set(done.stdout.splitlines()) == expected
+
+
+def test_the_stub_of_methods_is_up_to_date() -> None:
+    """Run `make docs` after a change of a capability."""
+    assert tables.STUB.read_text("utf-8") == tables.stub()

@@ -133,7 +133,7 @@ def test_a_406_names_the_formats(client: FlaskClient) -> None:
         pytest.param(
             f"uri={A}&limit=0&format=json",
             "limit",
-            "only rdfxml, turtle, ntriples, nquads, jsonld, jsonl, csv, spreadsheet, parquet",
+            "use one of rdfxml, turtle, ntriples, nquads, jsonld, jsonl, csv, spreadsheet, parquet",
             id="unlimited JSON",
         ),
         pytest.param(f"uri={A}&profile=other", "profile", "listing or links", id="profile"),

@@ -36,6 +36,7 @@ def page(client: FlaskClient, subset: str) -> str:
     return client.get("/select", query_string={"subset": subset}).get_data(as_text=True)
 
 
+@pytest.mark.filterwarnings("ignore:prefix:FutureWarning")
 @given(selection=selections)
 def test_a_form_builds_the_selection_that_filled_it(demos: Demos, selection: Selection) -> None:
     again, mistakes = SelectionForm.of(selection).selection()

@@ -119,7 +119,7 @@ def test_named_subsets_are_listed_and_shown(path: Path, demo_client: FlaskClient
     for schema, answer in (
         ("Subsets", listed),
         ("Subset", shown),
-        ("Counts", demo_client.get("/count?subset=a&by=host").get_json()),
+        ("Count", demo_client.get("/count?subset=a&by=host").get_json()),
     ):
         whole = {"$ref": f"#/components/schemas/{schema}", "components": {"schemas": SCHEMAS}}
         assert [one.message for one in validator_for(whole).iter_errors(answer)] == []

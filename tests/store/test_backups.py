@@ -73,6 +73,11 @@ def forget(store: Path, *arguments: str) -> None:
     CliRunner().invoke(forget_command, [*arguments, "--store", str(store)], catch_exceptions=False)
 
 
+def called(verb: str) -> list[str]:
+    """Return the words before the path of a backup."""
+    return ["backup", "--into"] if verb == "backup" else [verb]
+
+
 def lose(store: Path) -> None:
     """Delete the store's file and its logs; the list of takedowns stays."""
     for path in store.parent.glob(f"{store.name}*"):
@@ -97,7 +102,7 @@ def names_in(folder: Path) -> list[str]:
 def test_a_store_that_was_lost_comes_back(store: Path, backup: Path) -> None:
     before = graph(store)
     result = CliRunner().invoke(
-        backup_command, [str(backup), "--store", str(store)], catch_exceptions=False
+        backup_command, ["--into", str(backup), "--store", str(store)], catch_exceptions=False
     )
     assert "verified" in result.output
     lose(store)
@@ -300,7 +305,7 @@ def test_a_killed_backup_or_restore_leaves_the_old_file_or_the_new_one(
     forget(store, SITE, "--no-clean")
     old, new = captures(backup), captures(store)
     options = ["--replace"] if verb == "restore" else []
-    arguments = command(verb, str(backup), "--store", str(store), *options)
+    arguments = command(*called(verb), str(backup), "--store", str(store), *options)
     name = f"{target.parent}/"
     saved = tmp_path / "saved"
     shutil.copytree(target.parent, saved)
@@ -317,7 +322,7 @@ def test_a_killed_backup_or_restore_leaves_the_old_file_or_the_new_one(
 
 
 def test_ctrl_c_ends_a_backup_and_leaves_nothing(disk: Path, store: Path, backup: Path) -> None:
-    call = command("backup", str(backup), "--store", str(store))
+    call = command("backup", "--into", str(backup), "--store", str(store))
     code, complaint = interrupted_at(disk, f"{backup.parent}/", call, backup.parents[1], 50)
     assert "Traceback" not in complaint
     assert code == 130
@@ -389,7 +394,9 @@ def test_takedowns_in_a_replaced_store_are_applied_without_a_list(
 def test_the_error_about_a_backup_in_cassandra_names_the_page_about_it() -> None:
     with pytest.raises(UsageError, match=r"docs/how-to/operations\.md"):
         CliRunner().invoke(
-            backup_command, ["b.db", "--store", "cassandra://a/links"], catch_exceptions=False
+            backup_command,
+            ["--into", "b.db", "--store", "cassandra://a/links"],
+            catch_exceptions=False,
         )
 
 
@@ -407,7 +414,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(verb: str, store: Path, backup:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     result = subprocess.run(
-        command(verb, str(backup), "--store", str(store)),
+        command(*called(verb), str(backup), "--store", str(store)),
         preexec_fn=full,
         capture_output=True,
         text=True,

@@ -138,7 +138,7 @@ def test_an_old_store_is_whole_and_old(kept: KeptStore, tmp_path: Path) -> None:
     rows = [line.split()[:2] for line in said("subsets", "--store", path).splitlines()[1:]]
     assert rows == [["list", "list"], ["view", "view"]]
     assert counts_of_subsets(path)[0] == "44"
-    said("backup", tmp_path / "backup.db", "--store", path)
+    said("backup", "--into", tmp_path / "backup.db", "--store", path)
     path.unlink()
     said("restore", tmp_path / "backup.db", "--store", path)
     assert said("verify", "--store", path).endswith("every invariant holds.\n")
@@ -311,7 +311,7 @@ def test_a_backup_of_an_old_store_is_upgraded_after_it_is_restored(
     archives: Path, fresh: Path, tmp_path: Path
 ) -> None:
     path = STORES[0].copy(tmp_path)
-    said("backup", tmp_path / "backup.db", "--store", path)
+    said("backup", "--into", tmp_path / "backup.db", "--store", path)
     path.unlink()
     said("restore", tmp_path / "backup.db", "--store", path)
     said("upgrade", path, "--archives", archives)

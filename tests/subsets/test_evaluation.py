@@ -102,7 +102,7 @@ def test_only_the_ranges_of_a_selection_are_read(demo_store: GraphStore) -> None
             "example,b)/x ",  # answers to other methods
             "example,b)/x#",
         ),
-        "domain:example and prefix:example,a and host:b.example": (),
+        "domain:example and *.a.example and host:b.example": (),
         "not host:a.example": ("",),
         "host:*.blog.example": ("example,blog)", "example,blog,", "example,blog:"),
     }

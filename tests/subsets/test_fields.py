@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.subsets.fields import glob
+from arclink.subsets.fields import glob, wide_ranges
 from arclink.subsets.language import SelectionError, parse_selection
 
 LONG = "a" * 19_000
@@ -32,3 +32,20 @@ def test_a_text_that_is_no_host_is_refused_in_linear_time(host: str) -> None:
     with pytest.raises(SelectionError):
         parse_selection(f'host:"{host}"')
     assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "is_domain"),
+    [
+        ("*.example.org", True),
+        ("HTTP://*.example.org/", True),
+        ("*.example.org/*", True),
+        ("*.example.org*", False),
+        ("*.example.org/news/*", False),
+        ("*.*.org", False),
+        ("http://*.example.org", True),
+    ],
+)
+def test_an_asterisk_elsewhere_than_before_a_host_is_any_text(text: str, is_domain: bool) -> None:
+    domain = wide_ranges("domain", "example.org")
+    assert (wide_ranges("uri", text) == domain) is is_domain

@@ -90,7 +90,8 @@ class Format:
             raise ConflictError(
                 "limit",
                 "0",
-                f"must be at least 1 with format={self.name}: only {streaming} can be unlimited",
+                f"cannot be 0 with format={self.name}, which is written when all its rows are "
+                f"known: use one of {streaming}, or a number",
             )
 
     def in_profile(self, name: str) -> Self:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from arclink.access.anchors import Anchor, AnchorsAnswer
+from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
+from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
 from arclink.access.formats.fields import known_fields
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.formats.table import known_line, when_asked
@@ -11,6 +12,24 @@ from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.tallies import Counts, Extent
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Sighting
+
+_COLUMNS = (
+    RowColumn("period", ColumnKind.TEXT, "Day, month or year of the mementos.", is_always=False),
+    RowColumn("host", ColumnKind.TEXT, "Host of the linking pages.", False, True),
+    RowColumn("text", ColumnKind.TEXT, "Text of the links.", may_be_null=True),
+    RowColumn("kind", ColumnKind.TEXT, "Element and attribute of the links.", may_be_null=True),
+    RowColumn("links", ColumnKind.NUMBER, "Links of contents, each distinct.", may_be_null=True),
+    RowColumn("contents", ColumnKind.NUMBER, "Contents that have them.", may_be_null=True),
+    RowColumn("mementos", ColumnKind.NUMBER, "Mementos that show them.", may_be_null=True),
+    RowColumn("hosts", ColumnKind.NUMBER, "Hosts of the linking pages.", may_be_null=True),
+    RowColumn("first", ColumnKind.TIME, "The first of these mementos.", may_be_null=True),
+    RowColumn("last", ColumnKind.TIME, "The last one.", may_be_null=True),
+    RowColumn("first_uri", ColumnKind.TEXT, "Where the text was first seen.", may_be_null=True),
+    RowColumn("first_uri_m", ColumnKind.TEXT, "The address of that memento.", False, True),
+    RowColumn("captures", ColumnKind.NUMBER, "Captures of the period.", is_always=False),
+    RowColumn("read", ColumnKind.NUMBER, "Those with known links; 0: unknown.", is_always=False),
+)
+"""In periods of which no links are known, all columns but the last two are null."""
 
 
 def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAnswer:
@@ -109,3 +128,26 @@ def _row(anchor: Anchor, before: list[str], replay: ReplayPrefix) -> dict[str, o
     if replay:
         row["first_uri_m"] = uri_m_of(anchor.counts.first, replay)
     return row
+
+
+def _answer(asked: ToAnswer[AnchorsQuery]) -> RowAnswer:
+    return anchors_as_rows(answer_anchors(asked.graph, asked.query, asked.budget), asked.replay)
+
+
+ANCHORS = Capability(
+    "anchors",
+    "The words of the links to a URI, with counts.",
+    """Show the texts of links to URI, with their times and counts.
+
+For each text, the counts say how many contents, mementos and hosts use it. URI itself need not have
+been captured: the texts are those of other pages.
+""",
+    AnchorsQuery,
+    _answer,
+    {"anchors": _COLUMNS},
+    examples=(
+        "arclink anchors example.org --store links.db",
+        "arclink anchors example.org --store links.db --by month,host",
+    ),
+    has_replay=True,
+)

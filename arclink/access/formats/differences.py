@@ -2,7 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 
-from arclink.access.differences import Change, ChangedLink, DiffAnswer, InForceThen
+from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
+from arclink.access.differences import (
+    Change,
+    ChangedLink,
+    DiffAnswer,
+    DiffQuery,
+    InForceThen,
+    answer_diff,
+)
 from arclink.access.formats.anchors import extent_fields, extent_line, uri_m_of
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.table import date_and_time
@@ -13,19 +21,22 @@ from arclink.model import Sighting, Timestamp, UriR
 from arclink.uris.surts import surt_of
 
 _LISTS = {Direction.OUT: "outlinks", Direction.IN: "inlinks"}
+_BEFORE = RowColumn("before_uri_m", ColumnKind.TEXT, "The address of `before`.", False, True)
+_AFTER = RowColumn("after_uri_m", ColumnKind.TEXT, "The address of `after`.", False, True)
 _COLUMNS = (
-    "change",
-    "direction",
-    "uri",
-    "surt",
-    "kind",
-    "text",
-    "rel",
-    "before",
-    "after",
-    "other_time",
-    "sources",
-    "targets",
+    RowColumn("direction", ColumnKind.TEXT, "A link of it, or to it.", values=("out", "in")),
+    RowColumn("uri", ColumnKind.TEXT, "The page at the other end."),
+    RowColumn("surt", ColumnKind.TEXT, "Its SURT."),
+    RowColumn("kind", ColumnKind.TEXT, "Element and attribute of the link."),
+    RowColumn("text", ColumnKind.TEXT, "Text of the link."),
+    RowColumn("rel", ColumnKind.TEXT, "Its `rel` attribute.", may_be_null=True),
+    RowColumn("before", ColumnKind.TIME, "The memento in force that has it.", may_be_null=True),
+    RowColumn("after", ColumnKind.TIME, "The one at the later time.", may_be_null=True),
+    RowColumn("other_time", ColumnKind.TEXT, "Why a time has none.", may_be_null=True),
+    RowColumn("sources", ColumnKind.TEXTS, "The variants of the page.", is_always=False),
+    RowColumn("targets", ColumnKind.TEXTS, "The variants of `uri`.", is_always=False),
+    _BEFORE,
+    _AFTER,
 )
 _SHOWN = ("change", "direction", "before", "after", "other_time", "kind", "text", "uri")
 
@@ -64,7 +75,10 @@ def diff_as_rows(answer: DiffAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAns
     return RowAnswer(
         about,
         lines,
-        (*_COLUMNS, "before_uri_m", "after_uri_m") if replay else _COLUMNS,
+        [
+            "change",
+            *(one.name for one in _COLUMNS if replay or one not in (_BEFORE, _AFTER)),
+        ],
         {
             change.value: [_row(link, replay) for link in links]
             for change, links in answer.links.items()
@@ -138,3 +152,23 @@ def _total_line(direction: Direction, answer: DiffAnswer) -> str:
     extent = answer.extents[direction]
     part = "" if extent.is_complete else f"; compared were {extent_line(extent)}"
     return f"{_LISTS[direction].capitalize()}: {totals}{part}"
+
+
+def _answer(asked: ToAnswer[DiffQuery]) -> RowAnswer:
+    return diff_as_rows(answer_diff(asked.graph, asked.query, asked.budget), asked.replay)
+
+
+DIFF = Capability(
+    "diff",
+    "Links that were added, removed and kept.",
+    """Show the outlinks and inlinks of URI that were added, removed and kept between two times.
+
+If a page was not captured or not read at one of the times, its links are "unknown" at that time:
+"not captured" does not mean "no link".
+""",
+    DiffQuery,
+    _answer,
+    {change.value: _COLUMNS for change in Change},
+    examples=("arclink diff example.org --store links.db --from 2009 --to 201003",),
+    has_replay=True,
+)

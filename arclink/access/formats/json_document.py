@@ -49,7 +49,7 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
         "inlinks": "grouped" if answer.is_grouped_in else "store",
     }
     if answer.archives:
-        document["archives"] = [_archive(report) for report in answer.archives]
+        document["archives"] = [archive_fields(report) for report in answer.archives]
     document["next"] = answer.next
     yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
@@ -64,12 +64,13 @@ def _hop(hop: Hop, replay: ReplayPrefix) -> dict[str, object]:
     }
 
 
-def _archive(report: ArchiveReport) -> dict[str, object]:
+def archive_fields(report: ArchiveReport) -> dict[str, object]:
+    """Return the result of the query to one archive as members of JSON."""
     return {
         "name": printable(report.name),
         "outcome": report.outcome.value,
         "detail": printable(report.detail),
-        "links": report.links,
+        f"{report.noun}s": report.members,
         "passed_over": report.passed_over,
         "refused": {
             reason.value: number for reason in Refused if (number := report.refused.get(reason, 0))

@@ -21,6 +21,7 @@ ABOUT = b"arclink"
 """Key of the metadata of a file: what it is about, as JSON."""
 
 _ROWS_OF_GROUP = 50_000
+_TIMES = "list<timestamp>"
 
 
 def parquet_pieces(schema: Any, batches: Iterable[Any]) -> Iterator[bytes]:
@@ -48,14 +49,38 @@ def parquet_of_rows(
     types: Mapping[str, Any],
     times: Collection[str],
 ) -> Iterator[bytes]:
-    """Yield rows as one Parquet file.
+    """Yield rows as one Parquet file; see `arrow_of_rows`.
+
+    Args:
+        columns: See `arrow_of_rows`.
+        rows: Likewise.
+        about: What the file is about, for its metadata.
+        types: See `arrow_of_rows`.
+        times: Likewise.
+
+    Raises:
+        UsageError: Arrow is not installed.
+    """
+    schema, groups = arrow_of_rows(columns, rows, types, times)
+    schema = schema.with_metadata({ABOUT: orjson.dumps(about, default=str)})
+    return parquet_pieces(schema, (group.cast(schema) for group in groups))
+
+
+def arrow_of_rows(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    types: Mapping[str, Any],
+    times: Collection[str],
+) -> tuple[Any, Iterator[Any]]:
+    """Return the Arrow schema of rows, and the rows as tables of up to 50,000.
 
     Args:
         columns: Names of the columns.
         rows: Their values in this order; times are 14 digits, other values as of JSON.
-        about: What the file is about, for its metadata.
-        types: Arrow types of columns, where they are known; else those of the first group of rows.
-        times: Names of the columns of times.
+        types: Arrow types of columns or their names, where they are known; else those of the first
+            group of rows.
+        times: Names of the columns of times. If their type is ``list<timestamp>``, values are lists
+            of times.
 
     Raises:
         UsageError: Arrow is not installed.
@@ -68,12 +93,18 @@ def parquet_of_rows(
     time = arrow.timestamp("ms", tz="UTC")
     fields = []
     for number, name in enumerate(columns):
-        kind = time if name in times else types.get(name)
+        kind = types.get(name)
+        if kind == _TIMES:
+            kind = arrow.list_(time)
+        elif name in times:
+            kind = time
+        elif isinstance(kind, str):
+            kind = arrow.type_for_alias(kind)
         if kind is None:
             kind = arrow.array([row[number] for row in some]).type
         # Without any value, it is a column of texts: other libraries do not read "null".
-        fields.append((name, arrow.string() if arrow.types.is_null(kind) else kind))
-    schema = arrow.schema(fields, {ABOUT: orjson.dumps(about, default=str)})
+        fields.append((name, "string" if kind == arrow.null() else kind))
+    schema = arrow.schema(fields)
 
     def groups() -> Iterator[Any]:
         group = some
@@ -81,15 +112,17 @@ def parquet_of_rows(
             values = zip(*group, strict=True)
             yield arrow.table(
                 [
-                    arrow.array([*map(_moment, one)] if kind == time else one, kind)
-                    for (_, kind), one in zip(fields, values, strict=True)
+                    arrow.array([*map(_moment, one)] if field.name in times else one, field.type)
+                    for field, one in zip(schema, values, strict=True)
                 ],
                 schema=schema,
             )
             group = list(islice(rest, _ROWS_OF_GROUP))
 
-    return parquet_pieces(schema, groups())
+    return schema, groups()
 
 
 def _moment(time: Any) -> Any:
+    if isinstance(time, list | tuple):
+        return [*map(_moment, time)]
     return moment_of(Timestamp(time)) if time else None

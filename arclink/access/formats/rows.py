@@ -78,7 +78,7 @@ class RowAnswer:
         labels: The value of that column, by list.
         next: Cursor of the next page; None on the last page.
         decimals: Number of decimal places in a terminal.
-        types: Arrow types of columns that are known also without rows.
+        types: Arrow types of columns, or their names, where they are known also without rows.
         uris: Name of the column with the page that a row is; empty if rows are something else.
     """
 
@@ -93,6 +93,12 @@ class RowAnswer:
     decimals: int = 6
     types: Mapping[str, Any] = field(default_factory=dict)
     uris: str = ""
+
+    @property
+    def times(self) -> frozenset[str]:
+        """Names of the columns of times; a declared type tells others of the same name."""
+        named = TIME_COLUMNS.intersection(self.columns)
+        return frozenset(one for one in named if str(self.types.get(one, "string")) == "string")
 
     def labelled(self) -> Iterator[Row]:
         """Yield the rows of all lists, each with the label of its list."""
@@ -200,8 +206,9 @@ def _write_rows_spreadsheet(answer: RowAnswer) -> Iterator[bytes]:
 
 def _write_rows_parquet(answer: RowAnswer) -> Iterator[bytes]:
     """Yield one Parquet file."""
-    times = TIME_COLUMNS.intersection(answer.columns)
-    return parquet_of_rows(answer.columns, answer.values(), answer.about, answer.types, times)
+    return parquet_of_rows(
+        answer.columns, answer.values(), answer.about, answer.types, answer.times
+    )
 
 
 def _write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
@@ -211,7 +218,9 @@ def _write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
     names = answer.shown or answer.columns
     rows = [
         [
-            UNKNOWN if is_unknown(column, row) else _shown(column, row.get(column), answer.decimals)
+            UNKNOWN
+            if is_unknown(column, row)
+            else shown_text(column, row.get(column), answer.decimals)
             for column in names
         ]
         for row in answer.labelled()
@@ -254,7 +263,8 @@ def is_unknown(column: str, row: Row) -> bool:
     return row.get(column) is None and row.get("read") == 0 and column not in TIME_COLUMNS
 
 
-def _shown(column: str, value: object, decimals: int) -> str:
+def shown_text(column: str, value: object, decimals: int) -> str:
+    """Return a value as people read it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

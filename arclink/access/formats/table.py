@@ -202,10 +202,10 @@ def _range_line(query: LinkQuery) -> str:
 
 
 def archive_lines(reports: "Iterable[ArchiveReport]") -> Iterator[str]:
-    """Yield one line per archive of a merged answer: its number of links, or why it failed."""
+    """Yield one line per archive: its number of links or rows, or why it failed."""
     for report in reports:
-        count_of_links = (
-            f", {counted(report.links, 'link')}{', as before' if report.is_cached else ''}"
+        members = (
+            f", {counted(report.members, report.noun)}{', as before' if report.is_cached else ''}"
             if report.has_answered
             else ""
         )
@@ -216,7 +216,7 @@ def archive_lines(reports: "Iterable[ArchiveReport]") -> Iterator[str]:
         over = f", refused: {refused}" if refused else ""
         why = f": {printable(report.detail)}" if report.detail else ""
         yield (
-            f"{printable(report.name)}: {report.outcome.value}{count_of_links}{over} "
+            f"{printable(report.name)}: {report.outcome.value}{members}{over} "
             f"({report.seconds:.1f} s){why}"
         )
 

@@ -1,14 +1,14 @@
-"""Options that select the slices of an analysis, and the graph they are made from."""
+"""Options of analyses of the whole graph, and what these are answered from."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from arclink.access.common import COMMON_TO_FOLLOW, KINDS_TO_FOLLOW, REDIRECT, SUBSET
-from arclink.access.declarations import FOLDER, AnyParameter, Given, Parameter, choice, switch
-from arclink.access.kinds import NAVIGATION
-from arclink.access.queries import ANY_PAGE, LinkQuery
-from arclink.analysis.slices import Level, SliceOptions, Slices, Weight
-from arclink.analysis.windows import WINDOWS
+from arclink.access.capabilities import ToAnswer
+from arclink.access.common import SUBSET
+from arclink.access.declarations import FOLDER, AnyParameter, DeclaredQuery, Given, Parameter
 from arclink.cli.options import STORE
 
 STORE_OR_FILES = replace(
@@ -17,87 +17,32 @@ STORE_OR_FILES = replace(
     "with graph files.",
     metavar="PATH|URL|FOLDER",
 )
-BY = Parameter(
-    "by",
-    "Windows of time.",
-    WINDOWS,
-    default="month",
-    metavar="WINDOWS",
-)
-LEVEL = Parameter("level", "Level of the nodes.", choice(Level), default="uri")
-IN_FORCE = switch(
-    "in-force",
-    "Count a link in all windows from its first to its last memento, not only in those of its "
-    "mementos.",
-)
-CACHE = Parameter(
+_CACHE = Parameter(
     "cache",
     "Folder for slices and counts of the graph.",
     FOLDER,
     metavar="FOLDER",
     otherwise="next to the store",
 )
-SLICES: tuple[AnyParameter, ...] = (
-    STORE_OR_FILES,
-    SUBSET,
-    BY,
-    LEVEL,
-    *COMMON_TO_FOLLOW,
-    IN_FORCE,
-    CACHE,
-)
-"""The parameters that select the slices and their graph."""
-
-WEIGHT = Parameter(
-    "weight",
-    "Weight of an edge: its number of mementos, contents or links.",
-    choice(Weight),
-    otherwise="1 for every edge",
-)
+GRAPH_OR_FILES: tuple[AnyParameter, ...] = (STORE_OR_FILES, SUBSET, _CACHE)
+"""The parameters that select a graph, from a store or from graph files."""
 
 
-def requested_links(given: Given, **otherwise: object) -> LinkQuery:
-    """Return the link query for the options; without a URI, for the links of any page.
+@contextmanager
+def to_answer(given: Given, query: DeclaredQuery) -> Iterator[ToAnswer[Any]]:
+    """Yield what a query is answered from: the graph that the options select.
 
     Raises:
-        BadParameterError: A value is not allowed.
-    """
-    return LinkQuery.of(given, **{"uri": ANY_PAGE, "kinds": NAVIGATION, **otherwise})
-
-
-def _requested_slices(given: Given) -> SliceOptions:
-    """Return the slices that the options select.
-
-    Raises:
-        UsageError: A value is not allowed.
-    """
-    is_in_force = IN_FORCE.required(given)
-    return SliceOptions(
-        BY.required(given),
-        LEVEL.required(given),
-        WEIGHT.optional(given) or (Weight.LINKS if is_in_force else Weight.MEMENTOS),
-        is_in_force,
-        KINDS_TO_FOLLOW.value(given),
-        REDIRECT.required(given),
-    )
-
-
-def open_requested_slices(given: Given) -> Slices:
-    """Return the slices that the options select, of the store or the subset that they name.
-
-    Raises:
-        UsageError: A value is not allowed, or there is no such subset.
+        UsageError: There is no such subset, or the store has no path and no cache is given.
         StoreError: There is no store, or it cannot be used.
     """
-    from arclink.analysis.slice_cache import open_slices
+    from arclink.analysis.slice_cache import cache_next_to, store_of
+    from arclink.store.location import open_store
+    from arclink.subsets.opener import narrowed
 
-    subset = SUBSET.optional(given) or ""
-    return open_slices(
-        STORE_OR_FILES.required(given), _requested_slices(given), _requested_cache(given), subset
-    )
-
-
-def _requested_cache(given: Given) -> Path | None:
-    """Return the folder for cached slices; None for the one next to the store."""
-    folder = CACHE.optional(given)
-    return Path(folder) if folder else None
+    where, folder = STORE_OR_FILES.required(given), _CACHE.optional(given)
+    cache = Path(folder) if folder else cache_next_to(where)
+    path = store_of(where, cache)
+    with open_store(path) as store:
+        graph = narrowed(store, where, SUBSET.optional(given) or "")
+        yield ToAnswer(graph, query, where=path, cache=cache)

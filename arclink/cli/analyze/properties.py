@@ -1,53 +1,83 @@
 """``arclink analyze properties``: the properties of the graph, as a page and tables."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from arclink.access.declarations import FILE, Given, Parameter
+from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS
 from arclink.access.kinds import kinds_line, others_line
+from arclink.analysis.graph_queries import PROPERTIES, PropertiesQuery, opened_slices
+from arclink.analysis.slices import Slices
 from arclink.analysis.windows import shorten
-from arclink.cli.analyze.options import SLICES, STORE_OR_FILES, open_requested_slices
-from arclink.cli.options import takes
+from arclink.cli.analyze.options import GRAPH_OR_FILES, STORE_OR_FILES, to_answer
+from arclink.cli.options import takes, write_answer
 from arclink.errors import UsageError
 
-OUTPUT = Parameter(
-    "output",
+INTO = Parameter(
+    "into",
     "HTML file of the report; tables are written next to it: .csv and .degrees.csv.",
     FILE,
     default="properties.html",
+    was=("output",),
     metavar="FILE",
 )
 
-EXAMPLES = ("arclink analyze properties --store links.db --by year --output report.html",)
+_FORMAT = replace(
+    ROW_FORMAT,
+    about="Print the table in this format, and write no files.",
+    default=None,
+    otherwise="files",
+)
+
+EXAMPLES = ("arclink analyze properties --store links.db --by year --into report.html",)
 
 
 @click.command()
-@takes(*SLICES, OUTPUT)
+@takes(*GRAPH_OR_FILES, *PropertiesQuery.DECLARED, INTO, _FORMAT)
 def command(given: Given) -> None:
     """Write a page with charts of the graph's properties, in total and by window, and its tables.
 
     The properties are: nodes and links, targets never captured, degrees with a power law,
     reciprocity, components and the bow-tie.
     """
-    from arclink.analysis.properties import properties_of
-    from arclink.analysis.property_report import as_csv, as_html, degrees_as_csv, law_in_words
-    from arclink.files.atomic import written_whole
-
-    store, output = STORE_OR_FILES.required(given), OUTPUT.required(given)
-    page = Path(output)
+    if form := _FORMAT.optional(given):
+        if given.has(INTO):
+            raise UsageError("--format prints a table, and --into names a page: give one of them")
+        with to_answer(given, PropertiesQuery.of(given)) as asked:
+            write_answer(form.write(PROPERTIES.rows(asked)))
+        return
+    store, into = STORE_OR_FILES.required(given), INTO.required(given)
+    page = Path(into)
     table, degrees = page.with_suffix(".csv"), page.with_suffix(".degrees.csv")
     if page in (table, degrees):
         raise UsageError(
-            f"--output {output}: the table next to the page would have the same name. Name "
-            f"the page: --output {page.stem}.html"
+            f"--into {into}: the table next to the page would have the same name. Name "
+            f"the page: --into {page.stem}.html"
         )
-    slices = open_requested_slices(given)
+    with to_answer(given, PropertiesQuery.of(given)) as asked, opened_slices(asked) as slices:
+        _write_report(slices, store, (page, table, degrees))
+
+
+def _write_report(slices: Slices, store: str, paths: Sequence[Path]) -> None:
+    """Write the page and the tables, and print what is in them."""
+    from arclink.analysis.properties import properties_of
+    from arclink.analysis.property_report import (
+        as_html,
+        degrees_as_csv,
+        law_in_words,
+        properties_as_rows,
+    )
+    from arclink.files.atomic import written_whole
+
     found = [properties_of(slices, number) for number in range(len(slices))]
     name = Path(store).name.encode(errors="backslashreplace").decode()
+    page, table, degrees = paths
     with written_whole([table, degrees, page]) as (new_table, new_degrees, new_page):
         new_page.write_text(as_html(slices, found, name), "utf-8")
-        new_table.write_text(as_csv(found), "utf-8", newline="")
+        new_table.write_bytes(b"".join(ROW_FORMATS["csv"].write(properties_as_rows(slices, found))))
         new_degrees.write_text(degrees_as_csv(found), "utf-8", newline="")
     whole = found[0]
     click.echo(

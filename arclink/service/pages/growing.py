@@ -159,7 +159,7 @@ def grown(growth: Growth, title: str, answers: Answers) -> Growing | None:
     questions = [growth.about([name], LINKS, MOST_PAIRS) for name in growth.opened]
     opened = dict(zip(growth.opened, answers(questions), strict=True))
     for name, answer in opened.items():
-        if answer:
+        if answer is not None:
             of_node = _rows(answer)
             stages.append(_with_neighbours([name], of_node, growth.neighbours))
             rows = growth.joined(rows, of_node)
@@ -195,10 +195,10 @@ def grown(growth: Growth, title: str, answers: Answers) -> Growing | None:
         data=script_data(shown, links, layout),
         left_out=left_out,
         more=growth.address(growth.opened, _MORE * growth.neighbours) if has_more else "",
-        is_all=not any(one.left_out for one in (first, *opened.values()) if one),
+        is_all=not any(one.left_out for one in (first, *opened.values()) if one is not None),
         missing=[name for name, answer in opened.items() if answer is None],
         has_between=None not in between,
-        is_all_between=not any(one.left_out for one in between if one),
+        is_all_between=not any(one.left_out for one in between if one is not None),
         has_captures=captures is not None,
     )
 

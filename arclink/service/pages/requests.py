@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Self
 from urllib.parse import urlencode
 
-from arclink.access.queries import KINDS, BadParameterError, LinkQuery
+from arclink.access.queries import KINDS, BadParameterError, LinkQuery, as_page
 from arclink.access.texts import printable_uri
 from arclink.analysis.slices import Level
 from arclink.questions.table import QuestionScope
@@ -131,7 +131,7 @@ def about(uri: str, view: View = View.GLANCE, **parameters: str | None) -> str:
     Parameters that are None or empty are left out; ``from_`` is written as ``from``.
     """
     pairs = ((name.rstrip("_"), value) for name, value in parameters.items() if value)
-    return address(view, [("uri", printable_uri(uri)), *pairs])
+    return address(view, [("uri", as_page(printable_uri(uri))), *pairs])
 
 
 def part_of(name: str, level: Level) -> list[tuple[str, str]]:

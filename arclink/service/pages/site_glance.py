@@ -237,8 +237,8 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None", over: str)
         column,
         rows,
         over,
-        answer.unknown if answer else "",
-        answer.total if answer else 0,
+        "" if answer is None else answer.unknown,
+        0 if answer is None else answer.total,
         inside,
         by_year,
         table_formats(

@@ -220,7 +220,7 @@ def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str,
     return [
         (row["name"], about_name(row["name"], answer.query.level), row["captures"])
         for answer in answers
-        if answer
+        if answer is not None
         for row in answer.table.to_pylist()
     ]
 

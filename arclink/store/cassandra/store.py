@@ -89,9 +89,10 @@ class CassandraStore(CassandraReader):
             raise StoreError(
                 f"{name} was written by an earlier ArcLink ({age_of(self)}), and rows of Cassandra "
                 "cannot move to other keys. Nothing was changed: load its graph files into a new "
-                f"keyspace, which gives them present keys: arclink backup FOLDER --store {name} "
-                f"--graph GRAPH; arclink schema apply --store {new}; arclink restore FOLDER "
-                f"--store {new} --no-later-takedowns (docs/how-to/operations.md#upgrade)"
+                f"keyspace, which gives them present keys: arclink backup --into FOLDER "
+                f"--store {name} --graph GRAPH; arclink schema apply --store {new}; "
+                f"arclink restore FOLDER --store {new} --no-later-takedowns "
+                "(docs/how-to/operations.md#upgrade)"
             )
         with self.steps.held() as holder:
             if self.history().counted is None:

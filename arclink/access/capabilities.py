@@ -1,0 +1,150 @@
+"""What can be asked of a graph: each capability is declared once, and its doors are made from that.
+
+A `Capability` is a query with declared parameters, a function that answers it in rows, and the
+columns of these rows. From it come the command and its help (`arclink.cli.query_commands`), the
+resource and its description (`arclink.service.query_resources`, `arclink.service.openapi`), the
+method of `LinkGraph` (`arclink.access.methods`), and the tables of the documentation.
+
+`IN_ROWS` says where each one is declared: so help, completion and a call of one of them import
+nothing of the others. To add a capability, declare it next to its answer, name it there, and run
+`make docs`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+
+from arclink.access.common import SUBSET
+from arclink.access.declarations import AnyParameter, DeclaredQuery
+from arclink.access.groups import Budget
+from arclink.access.replay import NO_REPLAY, ReplayPrefix
+from arclink.store.protocols import Scans
+
+if TYPE_CHECKING:
+    from arclink.access.formats.rows import RowAnswer
+
+Query = TypeVar("Query", bound=DeclaredQuery)
+
+
+class ColumnKind(Enum):
+    """What the values of a column are, by the name of their Arrow type."""
+
+    TEXT = "string"
+    NUMBER = "int64"
+    """A count, from 0 on."""
+    TIME = "timestamp"
+    """14 digits, UTC; in Parquet and pandas, a time."""
+    DECIMAL = "double"
+    FLAG = "bool"
+    TEXTS = "list"
+    """A list of texts."""
+
+
+class RowColumn(NamedTuple):
+    """A column of an answer.
+
+    Attributes:
+        about: What its values are, as a sentence for users.
+        is_always: Whether every answer has it; else only those to some parameters.
+        may_be_null: Whether a row may have no value.
+        values: The only values; empty if there are others.
+    """
+
+    name: str
+    kind: ColumnKind
+    about: str
+    is_always: bool = True
+    may_be_null: bool = False
+    values: tuple[str, ...] = ()
+
+
+class ToAnswer(NamedTuple, Generic[Query]):
+    """The graph, query and limits of one answer.
+
+    Attributes:
+        graph: The store, or a view of it.
+        query: The query.
+        budget: The most that one answer reads; None for the limits of a page.
+        replay: The addresses of mementos.
+        where: The path or URL of the store; empty if it has none, or if nothing is kept next to it.
+        cache: Folder for slices of the whole graph; None to make them for this answer only.
+    """
+
+    graph: Scans
+    query: Query
+    budget: Budget | None = None
+    replay: ReplayPrefix = NO_REPLAY
+    where: str = ""
+    cache: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Capability(Generic[Query]):
+    """Something that can be asked of a graph, and is answered in rows.
+
+    Attributes:
+        name: Name of the command, the resource and the method.
+        asks: What it answers, as a sentence.
+        about: The help of the command and of the method.
+        query: The query, with its parameters.
+        answer: Answers it.
+        lists: The columns of each list of rows, by its name in JSON.
+        examples: Command lines.
+        subset: The parameter that selects a subset; on the command line it may be the first word.
+        has_replay: Whether answers have the addresses of mementos in a replay system.
+        has_one_list: Whether an answer has only one of its lists, as the parameters say.
+        is_of_graph: Whether it reads the whole graph: a service answers one at a time.
+    """
+
+    name: str
+    asks: str
+    about: str
+    query: type[Query]
+    answer: "Callable[[ToAnswer[Query]], RowAnswer]"
+    lists: Mapping[str, tuple[RowColumn, ...]]
+    examples: tuple[str, ...] = ()
+    subset: AnyParameter = SUBSET
+    has_replay: bool = False
+    has_one_list: bool = False
+    is_of_graph: bool = False
+
+    @property
+    def schema(self) -> str:
+        """Name of the JSON Schema of the answer."""
+        return self.name.capitalize()
+
+    def rows(self, asked: ToAnswer[Query]) -> "RowAnswer":
+        """Return the answer, whose columns have the declared types also without values."""
+        answer = self.answer(asked)
+        columns = (column for columns in self.lists.values() for column in columns)
+        types = {
+            column.name: column.kind.value
+            for column in columns
+            if column.kind not in (ColumnKind.TIME, ColumnKind.TEXTS)
+        }
+        return replace(answer, types={**types, **answer.types})
+
+
+IN_ROWS: Final[Mapping[str, str]] = {
+    "anchors": "arclink.access.formats.anchors:ANCHORS",
+    "diff": "arclink.access.formats.differences:DIFF",
+    "count": "arclink.subsets.capture_counts:COUNT",
+    "path": "arclink.analysis.path_rows:PATH",
+    "pagerank": "arclink.analysis.graph_queries:PAGERANK",
+    "properties": "arclink.analysis.graph_queries:PROPERTIES",
+}
+"""Where each capability is declared: module and name, by the name of the capability."""
+
+
+def capability(name: str) -> Capability[Any]:
+    """Return a capability; its module is imported now.
+
+    Raises:
+        KeyError: There is none of this name.
+    """
+    module, _, attribute = IN_ROWS[name].partition(":")
+    found: Capability[Any] = getattr(import_module(module), attribute)
+    return found

@@ -1,0 +1,24 @@
+"""Methods of `LinkGraph` that are made from the declarations of capabilities, at their first use.
+
+``methods.pyi`` says the same to editors and type checkers. `make docs` writes it.
+"""
+
+from types import MethodType
+
+from arclink.access.capabilities import IN_ROWS
+from arclink.access.signatures import method_of
+
+
+class _Method:
+    def __init__(self, name):
+        self._name = name
+
+    def __get__(self, graph, of=None):
+        method = method_of(self._name)
+        return method if graph is None else MethodType(method, graph)
+
+
+class Methods:
+    """What a graph answers in rows: a method for each capability."""
+
+    locals().update({name: _Method(name) for name in IN_ROWS})

@@ -1,0 +1,115 @@
+"""``arclink ask NAME --instance URL``: a question to services, and to a store if one is named."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from arclink.access.archives import Outcome
+from arclink.access.declarations import Given
+from arclink.access.formats.rows import RowAnswer, RowFormat
+from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
+from arclink.access.texts import counted
+from arclink.cli.instance_options import INCOMPLETE, TIMEOUT, WHOLE, complain
+from arclink.cli.options import (
+    INSTANCE,
+    STORE,
+    open_requested_graph,
+    requested_tables,
+    write_answer,
+)
+from arclink.errors import InstanceError, UsageError
+from arclink.federation.limits import QueryLimits
+from arclink.questions.queries import LIMIT
+from arclink.questions.rows import ASK_FORMAT, ask_as_rows, check_format
+
+if TYPE_CHECKING:
+    from arclink.federation.requests import Asking
+    from arclink.questions.merged import AskedRows, MergedQuestion
+
+__all__ = ["INSTANCES", "STORE_OF_MANY", "TIMEOUT", "WHOLE", "ask_archives"]
+
+# A variable of the environment must not send the questions about a store to other machines.
+INSTANCES = replace(
+    INSTANCE,
+    about="A service to ask as well, with a name for its archive.",
+    is_required=False,
+    envvar="",
+)
+STORE_OF_MANY = replace(STORE, is_required=False, otherwise="none, with --instance")
+
+_HERE = "here"
+"""Name of the archive of the store."""
+
+
+def ask_archives(given: Given, name: str) -> None:
+    """Answer a question of services, and of a store if there is one.
+
+    Raises:
+        UsageError: A parameter is wrong.
+        InstanceError: No archive answered.
+        StoreError: The store cannot be read.
+    """
+    from arclink.federation.instances import parse_instances
+    from arclink.federation.requests import Asking
+    from arclink.questions.merged import MergedQuestion, ask_instances, merge_rows, merged_as_rows
+
+    form = ASK_FORMAT.required(given)
+    question = MergedQuestion.of(given, name)
+    check_format(question.query, form)
+    limits = QueryLimits(
+        instance_seconds=TIMEOUT.required(given), whole_seconds=WHOLE.required(given)
+    )
+    asking = Asking(parse_instances(INSTANCES.many(given)), limits)
+    archives = [*_of_store(given, question, asking), *ask_instances(asking, question)]
+    answer = merge_rows(question, archives)
+    complain(answer.reports, is_table=form.name == "table")
+    if not any(report.has_answered for report in answer.reports):
+        raise InstanceError("no archive answered")
+    rows = merged_as_rows(answer)
+    unknown = "; ".join(f"{name}: {why}" for name, why in answer.unknown.items())
+    write_answer(with_notes(form, rows, unknown, answer.total - answer.shown))
+    if any(report.outcome is not Outcome.ANSWERED for report in answer.reports):
+        sys.exit(INCOMPLETE)
+
+
+def with_notes(form: RowFormat, rows: RowAnswer, unknown: str, left_out: int) -> Iterator[bytes]:
+    """Yield an answer in a format, and then say on standard error what this format does not.
+
+    Args:
+        form: The format.
+        rows: The answer.
+        unknown: Why no row does not mean "none"; empty if it does.
+        left_out: Number of rows after the limit.
+    """
+    yield from form.write(rows)
+    sys.stdout.flush()
+    if form.name in ("table", "json"):
+        return
+    others = seeds_of(rows)[1] if form.name in SEED_FORMATS else 0
+    if unknown:
+        click.echo(f"Unknown: {unknown}.", err=True)
+    if left_out:
+        click.echo(
+            f"{counted(left_out, 'more row')} left out; --{LIMIT.name} 0 writes all.", err=True
+        )
+    if others:
+        click.echo(
+            f"{counted(others, 'address', 'addresses')} left out: no http or https.", err=True
+        )
+
+
+def _of_store(given: Given, question: "MergedQuestion", asking: "Asking") -> "Iterator[AskedRows]":
+    """Yield the answer of the store, if there is one."""
+    if not given.has(STORE_OF_MANY):
+        return
+    if any(instance.name == _HERE for instance in asking.instances):
+        raise UsageError(f"--instance {_HERE}=…: the store has this name; use another one")
+    with open_requested_graph(given) as graph, requested_tables(given, graph) as database:
+        from arclink.questions.asking import ask
+        from arclink.questions.merged import as_asked
+
+        rows = ask_as_rows(ask(database, question.query))
+    yield as_asked(_HERE, {**rows.about, **rows.sections}, question)

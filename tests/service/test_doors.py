@@ -1,0 +1,182 @@
+"""A capability gives the same answer at each door: command, resource and method."""
+
+import inspect
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner
+
+import arclink
+from arclink.access.capabilities import IN_ROWS, ColumnKind, ToAnswer, capability
+from arclink.access.declarations import BadParameterError
+from arclink.access.formats.rows import ROW_FORMATS, TIME_COLUMNS
+from arclink.access.groups import Budget
+from arclink.access.signatures import keyword
+from arclink.cli.main import SECTIONS, group
+from arclink.errors import UsageError
+from arclink.service.application import create_app
+from arclink.store.location import open_store
+from tests.demos import Demos
+
+PAGE, OTHER = "http://snowblind.blog.example/", "http://lyzhnya.example/"
+
+ASKED: Mapping[str, tuple[Mapping[str, str], ...]] = {
+    "anchors": ({"uri": PAGE}, {"uri": PAGE, "by": "month,host", "limit": "3", "kinds": "a@href"}),
+    "diff": (
+        {"uri": PAGE, "from": "2009", "to": "201003"},
+        {"uri": PAGE, "from": "2009", "to": "2010", "direction": "in", "limit": "2"},
+    ),
+    "count": ({}, {"by": "year"}, {"by": "host"}),
+    "path": (
+        {"begin": PAGE, "end": OTHER},
+        {"begin": PAGE, "end": OTHER, "find": "shortest", "most-hops": "2", "kinds": "all"},
+        {"begin": PAGE, "end": "http://never.example/"},
+    ),
+    "pagerank": (
+        {},
+        {"by": "year", "level": "host", "top": "3", "weight": "links", "in-force": "true"},
+        {"by": "month", "level": "host", "compare": "true", "captured": "true"},
+        {"uri": PAGE, "level": "domain", "kinds": "all"},
+    ),
+    "properties": ({}, {"by": "year", "level": "host"}),
+}
+"""Questions to each capability; a new one needs some."""
+
+CASES = [
+    pytest.param(name, asked, id=f"{name} {number}")
+    for name in IN_ROWS
+    for number, asked in enumerate(ASKED[name])
+]
+
+
+@pytest.fixture(scope="module")
+def store(demos: Demos) -> Path:
+    return demos.store()
+
+
+def said(store: Path, name: str, asked: Mapping[str, str], form: str) -> bytes:
+    """Return the answer of the command."""
+    one = capability(name)
+    words = [] if name in {each for names in SECTIONS.values() for each in names} else ["analyze"]
+    words.append(name)
+    for parameter in one.query.DECLARED:
+        if parameter.name in asked:
+            value = asked[parameter.name]
+            option = [f"--{parameter.name}", *([] if value == "true" else [value])]
+            words += [value] if parameter.is_positional else option
+    done = CliRunner().invoke(group, [*words, "--store", str(store), "--format", form])
+    assert done.exit_code == 0, done.output
+    return done.stdout_bytes
+
+
+@pytest.mark.parametrize(("name", "asked"), CASES)
+def test_all_doors_give_one_answer(store: Path, name: str, asked: Mapping[str, str]) -> None:
+    of_command = json.loads(said(store, name, asked, "json"))
+    with create_app(str(store)).test_client() as client:
+        of_service = client.get(f"/{name}", query_string={**asked, "format": "json"}).get_json()
+    keywords: dict[str, Any] = {
+        keyword(given): json.loads(value) if value in ("true", "2", "3") else value
+        for given, value in asked.items()
+        if given != "from"
+    } | ({"from_": asked["from"]} if "from" in asked else {})
+    with arclink.open(store) as graph:
+        if name == "anchors":  # whose answer has other objects
+            of_method = [(one.text, one.counts.links) for one in graph.anchors(**keywords)]
+            assert of_method == [(row["text"], row["links"]) for row in of_command["anchors"]]
+        else:
+            answer = getattr(graph, name)(**keywords)
+            of_method = json.loads(b"".join(ROW_FORMATS["json"].write(answer.as_rows())))
+            assert [*answer] == [*answer.as_rows().labelled()]
+            assert len(answer.to_pandas()) == len(answer) == answer.to_arrow().num_rows
+            assert "<script" not in answer._repr_html_()
+            assert of_method == of_command
+    assert of_service == of_command
+
+
+@pytest.mark.parametrize(("name", "asked"), CASES)
+def test_rows_have_the_declared_columns_and_types(
+    store: Path, tmp_path: Path, name: str, asked: Mapping[str, str]
+) -> None:
+    path = tmp_path / "rows.parquet"
+    path.write_bytes(said(store, name, asked, "parquet"))
+    fields = {field.name: field.type for field in pyarrow.parquet.read_schema(path)}
+    [declared] = {  # the columns of the list that this answer has
+        columns
+        for columns in capability(name).lists.values()
+        if {one.name for one in columns if one.is_always} <= {*fields}
+        and {*fields} <= {*(one.name for one in columns), "change"}
+    }
+    for one in declared:
+        if one.kind is ColumnKind.TIME:
+            assert one.name in TIME_COLUMNS
+        if one.name in fields and one.kind is not ColumnKind.TEXTS:
+            kind = "timestamp[ms, tz=UTC]" if one.kind is ColumnKind.TIME else one.kind.value
+            assert str(fields[one.name]) == kind, one.name
+
+
+@pytest.mark.parametrize("name", IN_ROWS)
+def test_methods_say_what_they_take(name: str) -> None:
+    method = getattr(arclink.LinkGraph, name)
+    if name == "anchors":
+        return
+    arguments = {*inspect.signature(method).parameters} - {"self"}
+    declared = {keyword(one.name) for one in capability(name).query.DECLARED} - {"cursor"}
+    assert arguments == declared
+    assert all(f"    {argument}: " in (method.__doc__ or "") for argument in arguments)
+
+
+def test_wrong_keywords_are_errors_in_the_words_of_python(store: Path) -> None:
+    with arclink.open(store) as graph:
+        with pytest.raises(TypeError, match="unexpected keyword argument 'frm'"):
+            graph.count(frm="2009")  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match="missing a required argument: 'from_'"):
+            graph.diff(PAGE)  # type: ignore[call-arg]
+        with pytest.raises(BadParameterError, match="expected year"):
+            graph.count(by="color")  # type: ignore[arg-type]
+
+
+def test_a_search_for_a_path_in_a_service_ends_at_its_budget(store: Path) -> None:
+
+    one = capability("path")
+    query = one.query.from_parameters([("begin", PAGE), ("end", "http://never.example/")])
+    with open_store(str(store)) as graph:
+        whole = one.rows(ToAnswer(graph, query))
+        by_pages = one.rows(ToAnswer(graph, query, Budget(look_ups=3)))
+        by_links = one.rows(ToAnswer(graph, query, Budget(rows=20)))
+    assert whole.about["complete"]
+    assert (by_pages.about["complete"], by_pages.about["pages"]) == (False, 3)
+    assert not by_links.about["complete"]
+    assert 0 < int(str(by_links.about["pages"])) < int(str(whole.about["pages"]))
+
+
+def test_captures_and_subsets_are_those_of_the_commands(demos: Demos, tmp_path: Path) -> None:
+    store = demos.copy(tmp_path)
+
+    def lines(*words: str) -> list[dict[str, Any]]:
+        done = CliRunner().invoke(group, [*words, "--store", str(store)])
+        assert done.exit_code == 0, done.output
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    with arclink.open(store) as graph:
+        explained = [(one.memento.timestamp, one.reason.name) for one in graph.explain(PAGE)]
+        assert explained == [
+            (one["timestamp"], one["reason"]) for one in lines("explain", PAGE, "--format", "jsonl")
+        ]
+        assert len(explained) > 1
+        later = graph.timemap(PAGE, from_=explained[1][0])
+        assert [one.timestamp for one in later.mementos] == [time for time, _ in explained[1:]]
+        assert (later.is_first, later.following) == (False, None)
+        assert graph.select("early", "to:2009", keep=True).captures
+        assert [one.name for one in graph.subsets()] == ["early"]
+        [listed] = lines("subsets", "--format", "jsonl")
+        assert listed["captures"] == graph.subsets()[0].captures
+        assert all(
+            time < "2010"
+            for time in [one.timestamp for one in graph.subset("early").mementos(PAGE)]
+        )
+    with open_store(str(store)) as opened, pytest.raises(UsageError, match="opened with"):
+        arclink.LinkGraph(opened).subsets()
