@@ -34,6 +34,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "timemapJson": "`explain` has the same captures, and what is known of each",
     "cdx": "rows for programs that replay; `explain` and `sql` have the same captures",
     "aggregate": "it asks other services, and an agent reads one archive",
+    "aggregateAnswers": "likewise",
     "openapi": "tools describe themselves",
     "health": "an answer says whether the store can be read",
 }
