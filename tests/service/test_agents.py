@@ -191,6 +191,16 @@ def test_an_error_is_a_sentence(
     assert "Traceback" not in found.content
 
 
+def test_a_query_ends_at_the_limits_of_a_question(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arclink.service.tables._SECONDS", 0.5)
+    found = call(Tools(store), "sql", query=ENDLESS)
+    assert found.is_error
+    assert "takes longer than this service allows, so its answer is not known" in found.content
+    assert "arclink sql" in found.content
+
+
 def test_unknown_is_never_none(store: str) -> None:
     tools = Tools(store)
     found = answer(tools, "ask", question="linkers", uri=PAGE, **{"from": "2012"})
