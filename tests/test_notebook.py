@@ -23,15 +23,23 @@ def read() -> nbformat.NotebookNode:
 
 
 def outputs_of(notebook: nbformat.NotebookNode) -> list[list[dict[str, str]]]:
-    """Return the outputs of each code cell: text by media type, without addresses in memory."""
-    return [
-        [
-            {"text": output.text} if "text" in output else dict(output.get("data", {}))
-            for output in cell.outputs
-        ]
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-    ]
+    """Return the outputs of each code cell by media type; what is printed is one, as ``text``.
+
+    A kernel may send what a cell prints in several parts.
+    """
+    cells = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            outputs: list[dict[str, str]] = []
+            for output in cell.outputs:
+                if "text" not in output:
+                    outputs.append(dict(output.get("data", {})))
+                elif outputs and "text" in outputs[-1]:
+                    outputs[-1]["text"] += output.text
+                else:
+                    outputs.append({"text": output.text})
+            cells.append(outputs)
+    return cells
 
 
 def run(folder: Path, monkeypatch: pytest.MonkeyPatch, archive: Path | None = None) -> list[str]:
