@@ -284,8 +284,10 @@ def _cell(column: str, row: Mapping[str, object], decimals: int) -> str:
     value = row.get(column)
     is_number = isinstance(value, int | float)
     shown = UNKNOWN if is_unknown(column, row) else shown_text(column, value, decimals).strip()
-    align = ' style="text-align: right"' if is_number else ' style="text-align: left"'
-    return f"<td{align}>{_text(shown)}</td>"
+    style = "text-align: " + ("right" if is_number else "left")
+    if column in TIME_COLUMNS:
+        style += "; white-space: nowrap"
+    return f'<td style="{style}">{_text(shown)}</td>'
 
 
 def _text(text: str) -> str:
