@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 from arclink.access.chronicles import unit_for
 from arclink.access.formats.parquet import arrow_of_rows
-from arclink.access.formats.rows import UNKNOWN, Row, RowAnswer, is_unknown, shown_text
+from arclink.access.formats.rows import (
+    TIME_COLUMNS,
+    UNKNOWN,
+    Row,
+    RowAnswer,
+    is_unknown,
+    shown_text,
+)
 from arclink.access.formats.table import cut_in_the_middle, safe_text
 from arclink.access.tallies import Period
 from arclink.access.texts import counted
