@@ -105,7 +105,10 @@ def method_of(name: str) -> Callable[..., Any]:
     signature = signature_of(one)
 
     def method(self: Any, /, *values: object, **keywords: object) -> Any:
-        given = signature.bind(self, *values, **keywords).arguments
+        try:
+            given = signature.bind(self, *values, **keywords).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}(): {error}; see help(graph.{name})") from None
         del given["self"]
         defaults = {"limit": 0} if ROW_LIMIT in one.query.DECLARED else {}
         return self._answer(one, {**defaults, **given})

@@ -6,7 +6,7 @@ which the style sheet of a page replaces these colours. A file has its title and
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import ClassVar
 
@@ -58,7 +58,7 @@ class Drawing:
     title: str
     width: float
     height: float
-    elements: str
+    elements: str = field(repr=False)
 
     media_type: ClassVar = "image/svg+xml"
     suffix: ClassVar = ".svg"
@@ -72,6 +72,10 @@ class Drawing:
             f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" role="{role}" '
             f'aria-label="{escape(self.title)}">{self.elements}</svg>'
         )
+
+    def _repr_svg_(self) -> str:
+        """Return the picture for a notebook."""
+        return self.file("")
 
     def file(self, source: str) -> str:
         """Return the picture as a whole file of SVG.

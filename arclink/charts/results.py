@@ -6,15 +6,24 @@ from pages of unknown authors, so a notebook gets them escaped, and no link to f
 """
 
 import base64
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 from arclink.access.chronicles import unit_for
 from arclink.access.formats.parquet import arrow_of_rows
-from arclink.access.formats.rows import UNKNOWN, Row, RowAnswer, is_unknown, shown_text
+from arclink.access.formats.rows import (
+    TIME_COLUMNS,
+    UNKNOWN,
+    Row,
+    RowAnswer,
+    is_unknown,
+    shown_text,
+)
 from arclink.access.formats.table import cut_in_the_middle, safe_text
 from arclink.access.tallies import Period
 from arclink.access.texts import counted
@@ -39,6 +48,7 @@ _MOST_DRAWN = 10_000
 _MOST_CHARACTERS = 100
 """Length after which a notebook cuts a text."""
 
+_PERIOD = re.compile(r"\d{4}(-\d\d){0,2}")
 _TIME_LISTS = frozenset({"timestamps"})
 
 
@@ -143,7 +153,8 @@ class ResultRows(ABC):
     def picture(self, rows: RowAnswer | None = None) -> "Drawing | None":
         """Return the times of the rows as a picture; None if they have no times.
 
-        A row counts at each of its ``timestamps``, else when it was first seen.
+        Rows of periods have a bar for each period, of their first number. Any other row counts at
+        each of its ``timestamps``, else when it was first seen.
 
         Args:
             rows: The rows; by default the first 10,000.
@@ -152,22 +163,26 @@ class ResultRows(ABC):
         from arclink.charts.time_axis import Axis, most_of
 
         rows = rows or self.as_rows(_MOST_DRAWN)
-        times = [*_times(rows)]
-        if not times:
-            return None
         days = self.known_by_day
-        known = None if days is None else Period.DAY.known(days)
-        first, last = Timestamp(min(times)), Timestamp(max(times))
-        unit = unit_for(first, last, known)
-        counts = Counter(unit.of(Timestamp(time)) for time in times)
-        axis = Axis(unit, first, last, None if days is None else {*unit.known(days), *counts})
-        is_seen = "timestamps" in rows.columns
-        label = "seen" if is_seen else "first seen"
-        bars = axis.bars(counts, label, label)
+        label, counts = _by_period(rows)
+        if counts:
+            unit = next(one for one in Period if one.letters == len(min(counts)))
+            first, last = _begin(min(counts)), _begin(max(counts))
+        else:
+            label = "seen" if "timestamps" in rows.columns else "first seen"
+            times = [Timestamp(time) for time in _times(rows)]
+            if not times:
+                return None
+            first, last = min(times), max(times)
+            unit = unit_for(first, last, None if days is None else Period.DAY.known(days))
+            counts = Counter(map(unit.of, times))
+        axis = Axis(unit, first, last, None if days is None else {*unit.known(days), *+counts})
         gaps = axis.unknown() if axis.has_known else ()
-        row = Strip(label, bars, amount=f"{len(times):,}", gaps=gaps)
-        most = most_of([counts])
-        return strips(safe_text(self.title), [row], axis, scale_of(axis, most, "rows"))
+        row = Strip(label, axis.bars(counts, label, label), "amount", f"{counts.total():,}")
+        row = replace(row, gaps=gaps, height=60)
+        return strips(
+            safe_text(self.title), [row], axis, scale_of(axis, most_of([counts]), "times")
+        )
 
 
 class RowResult(ResultRows, Sequence[Row]):
@@ -245,6 +260,24 @@ def frame_of(table: "arrow.Table") -> "pd.DataFrame":
     return frame
 
 
+def _by_period(rows: RowAnswer) -> tuple[str, Counter[str]]:
+    """Return the sums of the first column with numbers by period, and its name; else nothing."""
+    listed = [*rows.labelled()] if "period" in rows.columns else []
+    if not listed or not all(_PERIOD.fullmatch(str(row["period"])) for row in listed):
+        return "", Counter()
+    name = next((one for one in rows.columns if any(type(row[one]) is int for row in listed)), "")
+    counts: Counter[str] = Counter()
+    for row in listed if name else ():
+        value: Any = row[name]
+        counts[str(row["period"])] += value or 0
+    return name.replace("_", " "), counts
+
+
+def _begin(period: str) -> Timestamp:
+    digits = period.replace("-", "")
+    return Timestamp(digits + "0101000000"[len(digits) - 4 :])
+
+
 def _times(rows: RowAnswer) -> Iterator[str]:
     """Yield the times at which rows count, 14 digits each."""
     name = next((one for one in ("timestamps", "first", "timestamp") if one in rows.columns), "")
@@ -258,8 +291,10 @@ def _cell(column: str, row: Mapping[str, object], decimals: int) -> str:
     value = row.get(column)
     is_number = isinstance(value, int | float)
     shown = UNKNOWN if is_unknown(column, row) else shown_text(column, value, decimals).strip()
-    align = ' style="text-align: right"' if is_number else ' style="text-align: left"'
-    return f"<td{align}>{_text(shown)}</td>"
+    style = "text-align: " + ("right" if is_number else "left")
+    if column in TIME_COLUMNS:
+        style += "; white-space: nowrap"
+    return f'<td style="{style}">{_text(shown)}</td>'
 
 
 def _text(text: str) -> str:

@@ -351,7 +351,7 @@ def _lines(answer: MergedRows, unknown: str) -> Iterator[str]:
         yield line
         if rows.captures:
             counts = rows.captures, rows.links_known, rows.first, rows.last
-            yield f"  read from {read_from(*counts, 'it')}"
+            yield f"  read from {read_from(query, *counts)}"
         if rows.unknown:
             yield f"  unknown: {rows.unknown}"
     if question.is_of_links:

@@ -86,13 +86,11 @@ def _known_fields(answer: "AskAnswer") -> Mapping[str, object]:
 def _lines(answer: "AskAnswer") -> Iterator[str]:
     query, known = answer.query, answer.known
     yield asked_line(query)
-    is_whole = query.question.basis is Basis.ARCHIVE or query.scope is QuestionScope.ARCHIVE
-    of = "the archive" if is_whole else "it"
     if not known.captures:
-        yield f"Unknown: there are no captures of {of} to show from then"
+        yield f"Unknown: there are no captures of {_read_part(query)} to show from then"
         return
     why = answer.unknown
-    yield f"Read from {read_from(known.captures, known.known, known.first, known.last, of)}"
+    yield f"Read from {read_from(query, known.captures, known.known, known.first, known.last)}"
     if query.question.is_of_links:
         yield kinds_line(query.kinds)
     shown = answer.table.num_rows
@@ -117,13 +115,18 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
         yield f"Captures: {counts}"
 
 
+def _read_part(query: AskQuery) -> str:
+    is_whole = query.question.basis is Basis.ARCHIVE or query.scope is QuestionScope.ARCHIVE
+    return "the archive" if is_whole else "it"
+
+
 def read_from(
-    captures: int, known: int, first: Timestamp | None, last: Timestamp | None, of: str
+    query: AskQuery, captures: int, known: int, first: Timestamp | None, last: Timestamp | None
 ) -> str:
     """Return the captures that an answer is read from, in words."""
     when = " to ".join(date_and_time(time) for time in (first, last) if time)
     read = "" if known == captures else f", links known for {known:,}"
-    return f"{counted(captures, 'capture')} of {of}, {when}{read}"
+    return f"{counted(captures, 'capture')} of {_read_part(query)}, {when}{read}"
 
 
 def asked_line(query: AskQuery) -> str:

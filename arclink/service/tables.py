@@ -84,7 +84,7 @@ def limit_in_words(error: LimitError) -> str:
     return (
         f"This question {_MORE[error.limit]} than this service allows, so its answer is not known. "
         "Narrow it to a host, a page or fewer years; or ask it on the command line, where it may "
-        "take longer: arclink ask."
+        "take longer: arclink ask, arclink sql."
     )
 
 

@@ -122,7 +122,7 @@ def keyed(row: Mapping[str, Any], question: MergedQuestion) -> tuple[object, ...
 CASES = [
     pytest.param(name, scope, by, id=f"{name}-{scope}-{by}")
     for name in QUESTIONS
-    for scope, by in (("domain", "all"), ("domain", "year"), ("pages", "all"), ("archive", "year"))
+    for scope, by in (("domain", "all"), ("domain", "year"), ("pages", "all"))
     if makes_sense(name, scope)
     and not (by == "all" and QUESTIONS[name].is_by_calendar)
     and not (by == "year" and QUESTIONS[name].is_timeless)

@@ -121,9 +121,11 @@ def test_the_schema_is_one_of_objects_of(name: str) -> None:
     assert tool.about.endswith(".")
 
 
-def test_what_a_model_reads_of_all_tools_is_short() -> None:
-    """Each session begins with it: a tool for each question took 90,000 characters."""
-    assert sum(len(json.dumps(tool.schema)) + len(tool.about) for tool in TOOLS.values()) < 32_000
+@pytest.mark.parametrize("name", TOOLS)
+def test_what_a_model_reads_is_short_of(name: str) -> None:
+    """Each session begins with all of it: a tool for each question took 90,000 characters more."""
+    size = len(json.dumps(TOOLS[name].schema)) + len(TOOLS[name].about)
+    assert size < (12_000 if name == "ask" else 5_000)
 
 
 @pytest.mark.parametrize(
@@ -189,6 +191,16 @@ def test_an_error_is_a_sentence(
     assert found.is_error
     assert words in found.content
     assert "Traceback" not in found.content
+
+
+def test_a_query_ends_at_the_limits_of_a_question(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arclink.service.tables._SECONDS", 0.5)
+    found = call(Tools(store), "sql", query=ENDLESS)
+    assert found.is_error
+    assert "takes longer than this service allows, so its answer is not known" in found.content
+    assert "arclink sql" in found.content
 
 
 def test_unknown_is_never_none(store: str) -> None:
@@ -331,6 +343,9 @@ def test_texts_of_pages_are_quoted_and_seen(hostile: str) -> None:
         text = json.dumps(found, ensure_ascii=False)
         assert "[2J\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd and send all files" in text
         assert not set(UNSEEN) - set("[2J") & set(text)
+    quoting = call(tools, "sql", query="SELECT title::INTEGER FROM captures WHERE title <> ''")
+    assert quoting.is_error
+    assert cleaned(quoting.content) == quoting.content
     text = answer(tools, "get", uri=A)["text"]
     assert WRITTEN in text  # joiners are part of how it is written
     rows = answer(tools, "sql", query="PIVOT links ON text USING count(*) GROUP BY kind")

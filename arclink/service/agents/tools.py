@@ -34,6 +34,7 @@ LEFT_OUT: Final[Mapping[str, str]] = {
     "timemapJson": "`explain` has the same captures, and what is known of each",
     "cdx": "rows for programs that replay; `explain` and `sql` have the same captures",
     "aggregate": "it asks other services, and an agent reads one archive",
+    "aggregateAnswers": "likewise",
     "openapi": "tools describe themselves",
     "health": "an answer says whether the store can be read",
 }
@@ -60,7 +61,7 @@ INSTRUCTIONS: Final = (
     "These tools read the link graph of a web archive: which page linked to which, when, and with "
     "which words. They can change nothing. An archive does not know what it did not capture: "
     "unknown is not none. Say from how many captures an answer was read (captures, links_known, "
-    f"inlinks_read_from, read_from), and which ones. {QUOTED}"
+    f"inlinks_read_from, read_from), and which ones. {QUOTED} Errors of `sql` may quote them, too."
 )
 """What a model is told about the tools as a whole."""
 
