@@ -19,7 +19,7 @@ _URL = re.compile(r"[!-~]{1,2000}")
 PATH = "/LinkService/linkQuery"
 """The path of link queries in the paper, which every instance has."""
 
-URI_HERE = "{uri}"
+_URI_HERE = "{uri}"
 """Where the URL of a service that has another path has the URI."""
 
 
@@ -31,7 +31,7 @@ class Instance:
         name: The name of the archive in answers.
         url: The part of the URL before `PATH`: ``http`` or ``https``, host, port and path, without
             a slash at its end. Or the whole URL of a service that has another path, with
-            `URI_HERE`. Or the path of a file.
+            ``{uri}``. Or the path of a file.
         saved: The answer, RDF/XML; None if the file is to be read.
     """
 
@@ -47,7 +47,7 @@ class Instance:
     @property
     def is_plain(self) -> bool:
         """Whether it answers one URI with all links of all time, as RDF/XML."""
-        return self.is_saved or URI_HERE in self.url
+        return self.is_saved or _URI_HERE in self.url
 
     def read(self, most_bytes: int) -> bytes:
         """Return the saved answer.
@@ -112,7 +112,7 @@ def parse_instance(text: str) -> Instance:
         address = parse_server_address(url)
     except ValueError as error:
         raise UsageError(f"--instance {text[:200]!a}: {error}; {allowed}") from error
-    is_template = URI_HERE in address.path + address.rest and "#" not in url
+    is_template = _URI_HERE in address.path + address.rest and "#" not in url
     is_sound = _URL.fullmatch(url) and "@" not in url and (is_template or not address.rest)
     if not (address.is_of_web and is_sound):
         raise UsageError(f"--instance {text[:200]!a}: not the address of an instance; {allowed}")
@@ -168,5 +168,5 @@ def plain_question(instance: Instance, query: LinkQuery) -> str:
     Its answer contains all links of all time.
     """
     if instance.is_plain:
-        return instance.url.replace(URI_HERE, quote(query.uri, safe=""))
+        return instance.url.replace(_URI_HERE, quote(query.uri, safe=""))
     return f"{instance.url}{PATH}?{urlencode([('uri', query.uri)])}"
