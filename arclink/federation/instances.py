@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from arclink.access.formats.timemaps import ascii_uri
-from arclink.access.queries import MOST_MEMBERS, LinkQuery, Redirects, as_page
+from arclink.access.queries import MOST_MEMBERS, LinkQuery, Redirects
 from arclink.errors import InstanceError, UsageError
 from arclink.model import ALL_TIME
 from arclink.network.addresses import parse_server_address
@@ -31,7 +31,7 @@ class Instance:
         name: The name of the archive in answers.
         url: The part of the URL before `PATH`: ``http`` or ``https``, host, port and path, without
             a slash at its end. Or the whole URL of a service that has another path, with
-            `_URI_HERE`. Or the path of a file.
+            ``{uri}``. Or the path of a file.
         saved: The answer, RDF/XML; None if the file is to be read.
     """
 
@@ -139,7 +139,7 @@ def parse_name(option: str, name: str) -> str:
 def question(instance: Instance, query: LinkQuery, cursor: str = "") -> str:
     """Return the URL of ``query`` at an instance, with the largest page size allowed."""
     asked = [
-        ("uri", as_page(query.uri)),
+        ("uri", str(query.uri)),
         ("direction", query.direction.value),
         ("limit", str(MOST_MEMBERS)),
     ]

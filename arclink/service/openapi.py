@@ -536,7 +536,7 @@ def _parameter(parameter: AnyParameter) -> Mapping[str, object]:
         described |= {"style": "form", "explode": True}
     if not parameter.is_required:
         described["allowEmptyValue"] = True
-    if parameter.form is URI.form:
+    if parameter.name == URI.name or parameter.form is URI.form:
         described["example"] = "http://example.org/"
     return described
 

@@ -33,7 +33,7 @@ NOT_MODIFIED = {
 
 
 def seen(page: CapturedPage) -> list[Any]:
-    """Return the parts of a page that warcio shows, and whether they are those of the page."""
+    """Check a page against its record of warcio; return the facts of the record."""
     record = page.record()
     body = record.raw_stream.read()
     content = page.record().content_stream().read()
