@@ -103,7 +103,8 @@ def test_other_answers_are_of_the_subset_and_cached_apart(
     whole = run(*command, store=store).output
     part = run(*command, "--subset", "host:aurora-daily.example", store=store).output
     assert part != whole
-    assert run(*command, "--subset", "uri:*", store=store).output == whole
+    without_rules = whole.partition("\n300 captures: what each filter rule")[0]  # only of a store
+    assert run(*command, "--subset", "uri:*", store=store).output == without_rules
     assert run(*command, "--subset", "host:aurora-daily.example", store=store).output == part
     assert run(*command, store=store).output == whole
 
