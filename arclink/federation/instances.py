@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from arclink.access.formats.timemaps import ascii_uri
-from arclink.access.queries import MOST_MEMBERS, LinkQuery, Redirects
+from arclink.access.queries import MOST_MEMBERS, LinkQuery, Redirects, as_page
 from arclink.errors import InstanceError, UsageError
 from arclink.model import ALL_TIME
 from arclink.network.addresses import parse_server_address
@@ -139,7 +139,7 @@ def parse_name(option: str, name: str) -> str:
 def question(instance: Instance, query: LinkQuery, cursor: str = "") -> str:
     """Return the URL of ``query`` at an instance, with the largest page size allowed."""
     asked = [
-        ("uri", str(query.uri)),
+        ("uri", as_page(query.uri)),
         ("direction", query.direction.value),
         ("limit", str(MOST_MEMBERS)),
     ]

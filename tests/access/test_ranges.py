@@ -348,7 +348,7 @@ def test_parameters_about_one_page_are_refused_for_a_range(name: str) -> None:
 def test_counts_and_merged_answers_take_no_range() -> None:
     with pytest.raises(BadParameterError, match="matchType must be exact: this answer is"):
         LevelQuery.from_parameters([("uri", A), ("level", "host"), ("matchType", "host")])
-    with pytest.raises(BadParameterError, match="matchType cannot be used for merged links"):
+    with pytest.raises(BadParameterError, match="matchType must be exact for merged links"):
         MergedQuery.from_parameters([("uri", A), ("matchType", "host")])
     assert MergedQuery.from_parameters([("uri", A), ("matchType", "exact")]).query.surt == surt_of(
         A
