@@ -204,30 +204,6 @@ SECTIONS = {
 }
 """Commands with their short help, by section, in the order of the help."""
 
-IN_PYTHON = {
-    "links": ("LinkGraph.outlinks", "LinkGraph.inlinks"),
-    "analyze": ("LinkGraph.pagerank", "LinkGraph.path", "LinkGraph.properties"),
-}
-"""Commands that are neither functions nor methods of their own name, and their names in Python."""
-
-_A_STAGE = "a step of `arclink.build`; by hand it is for jobs on a cluster, which shells start"
-_RUNS_ON = "it runs until it is stopped"
-
-NOT_IN_PYTHON = {
-    "demo-archive": "it is for trying ArcLink; a program has an archive of its own",
-    "open": _RUNS_ON,
-    "serve": _RUNS_ON,
-    "mcp": _RUNS_ON,
-    "schema": "an administrator of Cassandra runs it once",
-    "plan": "it is read before there is a cluster",
-    "pack": "it is for workers of a cluster, before they have ArcLink",
-    "filter": _A_STAGE,
-    "extract": _A_STAGE,
-    "graph": _A_STAGE,
-    "verify": "it prints its answer, and does not return it yet",
-}
-"""Commands that Python does not have, with the reason."""
-
 
 def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
     """Print the version, the layout of its stores, and whether the slower code runs.

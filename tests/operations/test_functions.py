@@ -21,7 +21,8 @@ from pyarrow.parquet import read_table
 
 import arclink
 from arclink.access.declarations import BadParameterError
-from arclink.cli.main import IN_PYTHON, NOT_IN_PYTHON, SECTIONS, group
+from arclink.cli.doors import IN_PYTHON, NOT_IN_PYTHON
+from arclink.cli.main import SECTIONS, group
 from arclink.cli.options import DeclaredOption
 from arclink.counts import Counts
 from arclink.errors import ArclinkError, OperatorError, StoreError, UsageError

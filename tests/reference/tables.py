@@ -35,6 +35,7 @@ from arclink.access.groups import Budget
 from arclink.access.levels import LEVEL_PARAMETERS
 from arclink.access.queries import LINK_PARAMETERS
 from arclink.access.signatures import help_of, keyword, signature_of
+from arclink.cli.doors import IN_PYTHON, NOT_IN_PYTHON, NOT_OVER_HTTP, OVER_HTTP
 from arclink.cli.main import SECTIONS, group
 from arclink.cli.options import DeclaredOption
 from arclink.export.queries import EXPORT_PARAMETERS
@@ -48,6 +49,7 @@ from arclink.questions.table import COLUMNS as ANSWERED
 from arclink.questions.table import EXTRA, QUESTIONS, merge_of
 from arclink.reasons import Reason
 from arclink.relations.columns import CAPTURES, LINKS, Column
+from arclink.service.agents.tools import tools_of
 from arclink.service.clients import Connections
 from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
@@ -126,6 +128,8 @@ def table_called(name: str) -> str:
     match what, of:
         case "commands", "":
             return commands_table()
+        case "doors", "":
+            return doors_table()
         case "options", _:
             return options_table(command_called(of.removeprefix("of arclink ")))
         case "parameters", "":
@@ -192,6 +196,26 @@ def commands_table() -> str:
             rows.append((section, f"[`arclink {name}`](#arclink-{name})", about))
             section = ""
     return table(("", "command", "what it does"), rows)
+
+
+def doors_table() -> str:
+    """Return each command with its door in Python and over HTTP and for agents, or the reason."""
+    tools = {f"{one.resource.path}": one.name for one in tools_of()}
+    rows = []
+    for name, _ in commands():
+        path = OVER_HTTP.get(name, "")
+        of_http = f"`GET {path}`" if path else f"- ({NOT_OVER_HTTP[name]})"
+        first = name.partition(" ")[0]
+        if first in NOT_IN_PYTHON:
+            of_python = f"- ({NOT_IN_PYTHON[first]})"
+        else:
+            last = name.rpartition(" ")[2].replace("-", "_")
+            method = f"graph.{last}" if hasattr(arclink.LinkGraph, last) else f"arclink.{last}"
+            named = [one.replace("LinkGraph", "graph") for one in IN_PYTHON.get(name, [method])]
+            of_python = _list([f"`{one}`" for one in named])
+        tool = tools.get(path) or tools.get(f"/{name}")
+        rows.append((f"`arclink {name}`", of_http, of_python, f"`{tool}`" if tool else "-"))
+    return table(("command", "HTTP", "Python", "tool for agents"), rows)
 
 
 def options_table(command: click.Command) -> str:

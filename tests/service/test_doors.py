@@ -16,11 +16,14 @@ from arclink.access.declarations import BadParameterError
 from arclink.access.formats.rows import ROW_FORMATS, TIME_COLUMNS
 from arclink.access.groups import Budget
 from arclink.access.signatures import keyword
+from arclink.cli.doors import NOT_OVER_HTTP, OVER_HTTP
 from arclink.cli.main import SECTIONS, group
 from arclink.errors import UsageError
 from arclink.service.application import create_app
+from arclink.service.openapi import RESOURCES
 from arclink.store.location import open_store
 from tests.demos import Demos
+from tests.reference.tables import commands
 
 PAGE, OTHER = "http://snowblind.blog.example/", "http://lyzhnya.example/"
 
@@ -116,6 +119,14 @@ def test_rows_have_the_declared_columns_and_types(
         if one.name in fields and one.kind is not ColumnKind.TEXTS:
             kind = "timestamp[ms, tz=UTC]" if one.kind is ColumnKind.TIME else one.kind.value
             assert str(fields[one.name]) == kind, one.name
+
+
+def test_each_command_has_a_resource_or_a_reason() -> None:
+    names = {name for name, _ in commands()}
+    assert {*OVER_HTTP} | {*NOT_OVER_HTTP} == names
+    assert not {*OVER_HTTP} & {*NOT_OVER_HTTP}
+    assert {*OVER_HTTP.values()} <= {resource.path for resource in RESOURCES}
+    assert {f"/{name}" for name in IN_ROWS} <= {*OVER_HTTP.values()}
 
 
 @pytest.mark.parametrize("name", IN_ROWS)
