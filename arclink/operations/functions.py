@@ -11,11 +11,11 @@ from dataclasses import replace
 from datetime import date
 from inspect import Parameter as Keyword
 from inspect import signature
-from keyword import iskeyword
 from os import PathLike
 from typing import Any, TypeVar
 
 from arclink.access.declarations import AnyParameter, sort_out
+from arclink.access.signatures import keyword
 from arclink.errors import ArclinkError, UsageError, hide_credentials
 from arclink.linkgraph import pairs
 from arclink.operations.backups import (
@@ -64,8 +64,7 @@ def _like(operation: Operation[Any]) -> Callable[[Function], Function]:
 
 def _keywords(operation: Operation[Any]) -> Mapping[str, AnyParameter]:
     """Return the parameters of an operation by their names in Python."""
-    names = ((one.name.replace("-", "_"), one) for one in operation.declared)
-    return {f"{name}_" if iskeyword(name) else name: one for name, one in names}
+    return {keyword(one.name): one for one in operation.declared}
 
 
 def _default(parameter: AnyParameter) -> object:
@@ -117,11 +116,11 @@ def _in_python(text: str, operation: Operation[Any]) -> str:
     'Use replace=True, or name another store: arclink build --store a.db'
     """
     words = {}
-    for keyword, one in _keywords(operation).items():
+    for name, one in _keywords(operation).items():
         is_switch = one.form.schema.get("type") == "boolean"
-        words[f"--{one.name}"] = f"{keyword}=True" if is_switch else keyword
-        words[f"--no-{one.name}"] = f"{keyword}=False"
-        words[one.name] = keyword
+        words[f"--{one.name}"] = f"{name}=True" if is_switch else name
+        words[f"--no-{one.name}"] = f"{name}=False"
+        words[one.name] = name
     return re.sub(
         r"arclink [a-z]+ [^`\n]*|--[a-z][a-z-]*|^[a-z][a-z-]*(?=[: ])",
         lambda found: words.get(found[0], found[0]),
