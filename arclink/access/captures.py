@@ -376,7 +376,7 @@ class CaptureQuery(DeclaredQuery):
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
-        asked = without_asterisk(given)
+        asked = without_asterisk(given, is_of_index=True)
         links = LinkQuery(*URI.required(asked), MATCH_TYPE.required(asked))
         values = cls.values(given, otherwise)
         closest, sort = _CLOSEST.optional(given), _SORT.required(given)

@@ -96,12 +96,17 @@ class MatchType(Enum):
     """All URIs of its host and of the hosts below it, at any port."""
 
 
-def as_written(text: str) -> tuple[str, MatchType | None]:
+def as_written(text: str, *, is_of_index: bool = False) -> tuple[str, MatchType | None]:
     """Return a URI without the asterisk that says which URIs are meant, and which; None without.
 
     This is the one reader of parts of the archive, wherever a user names one. Only an asterisk
-    before a dot at the beginning of a host, or at the end, says so. Every other asterisk is a
-    character of the URI; so is one if the rest is not a URI. ``%2A`` always is (`as_page`).
+    before a dot at the beginning of a host, or at the end of a path, says so. Every other asterisk
+    is a character of the URI, as in ``http://example.org/q?s=*``; so is one if the rest is not a
+    URI. ``%2A`` always is (`as_page`).
+
+    Args:
+        text: The URI as users type it.
+        is_of_index: As CDX servers read it: an asterisk at the end of a query says so, too.
 
     Source: the URLs of pywb's and OpenWayback's CDX servers.
 
@@ -118,7 +123,7 @@ def as_written(text: str) -> tuple[str, MatchType | None]:
         if re.search("[/?#]", uri):  # several hosts have no path in common
             return text, None
         match_type = MatchType.DOMAIN
-    elif text.endswith("*"):
+    elif text.endswith("*") and (is_of_index or "?" not in text):
         uri, match_type = text[:-1], MatchType.PREFIX
     else:
         return text, None
@@ -421,13 +426,13 @@ class LinkQuery(DeclaredQuery):
         return replace(self, cursor=cursor)
 
 
-def without_asterisk(given: Given) -> Given:
+def without_asterisk(given: Given, *, is_of_index: bool = False) -> Given:
     """Return parameters with the match type that an asterisk in the URI means (`as_written`).
 
     With a match type of its own, an asterisk is a character of the URI.
     """
     name, texts = given.found(URI)
-    uri, match_type = as_written("".join(texts))
+    uri, match_type = as_written("".join(texts), is_of_index=is_of_index)
     if match_type is None or given.has(MATCH_TYPE):
         return given
     return Given({**given.texts, name: (uri,), MATCH_TYPE.name: (match_type.value,)})

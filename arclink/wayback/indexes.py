@@ -87,7 +87,7 @@ def parse_entry(text: str) -> Entry:
     Raises:
         UsageError: The line is not an entry.
     """
-    uri, written = as_written(text)
+    uri, written = as_written(text, is_of_index=True)
     match = written or MatchType.EXACT
     found = _HOST.match(uri)
     if found is None or (

@@ -88,9 +88,7 @@ READERS = [links, cdx, ask, selection, rules, takedown, fetched]
         "http://example.org/*",
         "http://example.org/new*",
         "http://example.org/news*",
-        "http://example.org/q?s=*",
         "http://example.org:8080/*",
-        "http://example.org/news?*",
     ],
 )
 def test_every_command_reads_a_part_alike(text: str, read: Reader) -> None:
@@ -98,6 +96,17 @@ def test_every_command_reads_a_part_alike(text: str, read: Reader) -> None:
     assert expected
     assert expected != frozenset(CAPTURED)
     assert read(text) == expected
+
+
+@pytest.mark.parametrize("text", ["http://example.org/q?s=*", "http://example.org/news?*"])
+def test_an_asterisk_in_a_query_is_one_of_a_page_but_for_cdx_servers(text: str) -> None:
+    page = Surt(surt_of(text))
+    assert as_written(text) == (text, None)
+    assert as_written(text, is_of_index=True) == (text[:-1], MatchType.PREFIX)
+    assert LinkQuery.from_parameters([("uri", text)]).surt == page
+    assert AskQuery.from_parameters([("uri", text)], name="pages").asked[0].part.has(page)
+    assert CaptureQuery.from_parameters([("url", text)]).links.match_type is MatchType.PREFIX
+    assert parse_entry(text).match is MatchType.PREFIX
 
 
 @pytest.mark.parametrize(
