@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime
+from os import PathLike
 from typing import Literal
 
 from arclink.charts.results import RowResult
 
 Time = str | date | datetime
+Place = str | PathLike[str]
 
 class Methods:
     """What a graph answers in rows: a method for each capability."""

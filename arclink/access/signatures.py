@@ -15,7 +15,7 @@ from arclink.access.parameters import ROW_LIMIT
 from arclink.access.queries import CURSOR
 
 
-class _Annotation(str):
+class Annotation(str):
     """A type in words, which `inspect` shows without quotes."""
 
     __slots__ = ()
@@ -39,12 +39,14 @@ def keyword(name: str) -> str:
     return f"{written}_" if iskeyword(written) else written
 
 
-def _type_of(parameter: AnyParameter) -> str:
+def type_of(parameter: AnyParameter) -> str:
     """Return the Python type of the values of a parameter, as it is written in a signature."""
     schema = parameter.form.schema
     names = schema.get("enum")
     if parameter.metavar == "TIME":
         name = "Time"
+    elif schema.get("format") in ("path", "file", "folder"):
+        name = "Place"
     elif isinstance(names, list):
         name = f"Literal[{', '.join(map(repr, names))}]"
     else:
@@ -64,10 +66,10 @@ def signature_of(one: Capability[Any]) -> Signature:
                 keyword(parameter.name),
                 Argument.POSITIONAL_OR_KEYWORD if parameter.is_required else Argument.KEYWORD_ONLY,
                 default=default,
-                annotation=_Annotation(_type_of(parameter) + of_none),
+                annotation=Annotation(type_of(parameter) + of_none),
             )
         )
-    return Signature(arguments, return_annotation=_Annotation("RowResult"))
+    return Signature(arguments, return_annotation=Annotation("RowResult"))
 
 
 def _default_of(parameter: AnyParameter) -> object:

@@ -15,7 +15,7 @@ from os import PathLike
 from typing import Any, TypeVar
 
 from arclink.access.declarations import AnyParameter, sort_out
-from arclink.access.signatures import keyword
+from arclink.access.signatures import Annotation, keyword, type_of
 from arclink.errors import ArclinkError, UsageError, hide_credentials
 from arclink.linkgraph import pairs
 from arclink.operations.backups import (
@@ -49,13 +49,20 @@ def _like(operation: Operation[Any]) -> Callable[[Function], Function]:
         own = list(signature(function).parameters.values())[:-1]
         keywords = _keywords(operation)
         further = [
-            Keyword(name, Keyword.KEYWORD_ONLY, default=_default(one))
+            Keyword(
+                name,
+                Keyword.KEYWORD_ONLY,
+                default=_default(one),
+                annotation=Annotation(
+                    f"{type_of(one)} | None" if one.default is None else type_of(one)
+                ),
+            )
             for name, one in keywords.items()
             if name not in {one.name for one in own}
         ]
         lines = [f"        {name}: {one.about}" for name, one in keywords.items()]
         about = _in_python("\n".join(lines), operation)
-        function.__doc__ = f"{function.__doc__}\n    Keywords:\n{about}\n"
+        function.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n    Keywords:\n{about}\n"
         vars(function)["__signature__"] = signature(function).replace(parameters=[*own, *further])
         return function
 
@@ -70,7 +77,8 @@ def _keywords(operation: Operation[Any]) -> Mapping[str, AnyParameter]:
 def _default(parameter: AnyParameter) -> object:
     if parameter == QUIET:
         return True
-    return None if parameter.default is None else parameter.form.read(parameter.default)
+    is_text = parameter.default is None or parameter.form.schema.get("type") == "string"
+    return parameter.default if is_text else parameter.form.read(str(parameter.default))
 
 
 def _done(operation: Operation[Result], given: Mapping[str, object]) -> Result:

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from arclink.access.common import STORE
-from arclink.access.declarations import TEXT, Given, Parameter, switch, whole_number
+from arclink.access.declarations import PATH, Given, Parameter, switch, whole_number
 from arclink.errors import UsageError
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.operations.engine import ENGINE, RUNNER, runner_of
@@ -19,7 +19,7 @@ _TABLES_AT = Parameter(
     "tables-at",
     "Address in HDFS or S3, or a folder, where tasks write the store's tables. The store remembers "
     "it.",
-    TEXT,
+    PATH,
     metavar="URL|FOLDER",
     otherwise="next to the store",
     see="reference/relations.md#tables-at-an-address",

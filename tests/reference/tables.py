@@ -16,17 +16,19 @@ import inspect
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
+from functools import partial
 from pathlib import Path, PurePosixPath
 from textwrap import indent
+from typing import get_args
 
 import click
 
 import arclink
 from arclink import linkgraph
-from arclink.access import capture_fields
+from arclink.access import capture_fields, methods
 from arclink.access.anchors import ANCHORS_PARAMETERS
 from arclink.access.capabilities import IN_ROWS, capability
 from arclink.access.capture_fields import CaptureField, CaptureForm
@@ -34,7 +36,7 @@ from arclink.access.declarations import AnyParameter, attributes_of, default_of
 from arclink.access.groups import Budget
 from arclink.access.levels import LEVEL_PARAMETERS
 from arclink.access.queries import LINK_PARAMETERS
-from arclink.access.signatures import help_of, keyword, signature_of
+from arclink.access.signatures import Annotation, help_of, keyword, signature_of
 from arclink.cli.doors import IN_PYTHON, NOT_IN_PYTHON, NOT_OVER_HTTP, OVER_HTTP
 from arclink.cli.main import SECTIONS, group
 from arclink.cli.options import DeclaredOption
@@ -43,6 +45,7 @@ from arclink.extract.settings import ExtractSettings
 from arclink.federation.limits import QueryLimits
 from arclink.filter.rules import Rules
 from arclink.mapreduce.job_settings import NEEDED
+from arclink.operations import functions
 from arclink.pipeline.jobs import JOBS
 from arclink.questions.queries import ASK_PARAMETERS
 from arclink.questions.table import COLUMNS as ANSWERED
@@ -469,45 +472,79 @@ def pages() -> Iterator[Path]:
             yield path
 
 
-STUB = Path(arclink.__file__).with_name("access") / "methods.pyi"
+_HEAD_OF_STUBS = """\
+\"\"\"What ``{}.py`` makes from declarations, for editors and type checkers.\"\"\"
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from os import PathLike
+from typing import Literal
+
+{}
+
+Time = str | date | datetime
+Place = str | PathLike[str]
+"""
 
 
-def stub() -> str:
-    """Return the text of `STUB`: the methods of capabilities, for editors and type checkers."""
+def stub_of_methods() -> str:
+    """Return the text of the stub of the methods of capabilities."""
     lines = [
-        '"""What ``methods.py`` makes from declarations, for editors and type checkers."""',
-        "",
-        "from collections.abc import Sequence",
-        "from datetime import date, datetime",
-        "from typing import Literal",
-        "",
-        "from arclink.charts.results import RowResult",
-        "",
-        "Time = str | date | datetime",
-        "",
         "class Methods:",
         '    """What a graph answers in rows: a method for each capability."""',
     ]
     for name in IN_ROWS:
-        signature = signature_of(capability(name))
-        arguments = [*map(str, signature.parameters.values())]
-        arguments.insert(sum(map(_is_required, signature.parameters.values())), "*")
-        about = indent(f'"""{help_of(capability(name))}\n"""', " " * 8)
-        lines += [
-            "",
-            f"    def {name}(",
-            *(f"        {argument}," for argument in arguments),
-            f"    ) -> {signature.return_annotation}:",
-            about,
+        one = capability(name)
+        lines += _written_out(name, signature_of(one), help_of(one), "    ")
+    head = _HEAD_OF_STUBS.format("methods", "from arclink.charts.results import RowResult")
+    return "\n".join([head, *lines]) + "\n"
+
+
+def stub_of_functions() -> str:
+    """Return the text of the stub of the functions that build and maintain stores."""
+    types = {functions.Place: "Place", str: "str", str | None: "str | None"}
+    lines: list[str] = []
+    results: set[type] = set()
+    for name in filter(partial(hasattr, functions), arclink.__all__):
+        signature = inspect.signature(getattr(functions, name))
+        found = get_args(signature.return_annotation) or (signature.return_annotation,)
+        results |= {*found}
+        arguments = [
+            one.replace(annotation=Annotation(types.get(one.annotation, one.annotation)))
+            for one in signature.parameters.values()
         ]
-    return "\n".join(lines) + "\n"
+        returned = Annotation(" | ".join(one.__name__ for one in found))
+        made = inspect.Signature(arguments, return_annotation=returned)
+        lines += _written_out(name, made, inspect.getdoc(getattr(functions, name)) or "")
+    imports = sorted(f"from {one.__module__} import {one.__name__}" for one in results)
+    head = _HEAD_OF_STUBS.format("functions", "\n".join(imports))
+    return "\n".join([head, *lines]) + "\n"
 
 
-def _is_required(argument: inspect.Parameter) -> bool:
-    return argument.default is argument.empty
+def _written_out(
+    name: str, signature: inspect.Signature, about: str, before: str = ""
+) -> Iterator[str]:
+    """Yield the lines of a function in a stub, an argument on each."""
+    yield from ("", f"{before}def {name}(")
+    has_star = False
+    for argument in signature.parameters.values():
+        if argument.kind is argument.KEYWORD_ONLY and not has_star:
+            yield f"{before}    *,"
+        has_star |= argument.kind in (argument.KEYWORD_ONLY, argument.VAR_POSITIONAL)
+        yield f"{before}    {argument},"
+    yield f"{before}) -> {signature.return_annotation}:"
+    yield indent(f'"""{about}\n"""', f"{before}    ")
+
+
+STUBS: Mapping[Path, Callable[[], str]] = {
+    Path(methods.__file__).with_suffix(".pyi"): stub_of_methods,
+    Path(functions.__file__).with_suffix(".pyi"): stub_of_functions,
+}
+"""The stubs, and what writes them."""
 
 
 if __name__ == "__main__":
-    STUB.write_text(stub(), "utf-8")
+    for path, write in STUBS.items():
+        path.write_text(write(), "utf-8")
     for page in pages():
         page.write_text(rewritten(page.read_text("utf-8"), page.parent.name), "utf-8")

@@ -103,6 +103,7 @@ def test_a_parameter_added_to_the_common_ones_reaches_every_verb() -> None:
     assert set(done.stdout.splitlines()) == expected
 
 
-def test_the_stub_of_methods_is_up_to_date() -> None:
-    """Run `make docs` after a change of a capability."""
-    assert tables.STUB.read_text("utf-8") == tables.stub()
+@pytest.mark.parametrize("path", tables.STUBS, ids=lambda path: path.stem)
+def test_stubs_are_up_to_date(path: Path) -> None:
+    """Run `make docs` after a change of a capability or an operation."""
+    assert path.read_text("utf-8") == tables.STUBS[path]()

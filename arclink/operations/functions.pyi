@@ -1,0 +1,271 @@
+"""What ``functions.py`` makes from declarations, for editors and type checkers."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from os import PathLike
+from typing import Literal
+
+from arclink.operations.build import Built
+from arclink.operations.fetch import FetchedCaptures
+from arclink.operations.forget import ForgottenCaptures
+from arclink.operations.one_stage import Indexed
+from arclink.operations.one_stage import LoadedBatch
+from arclink.operations.tables import MadeTables
+from arclink.operations.upgrade import Upgraded
+from arclink.store.backups import BackedUp
+from arclink.store.backups import Restored
+from arclink.store.batch_backups import BackedUpBatches
+from arclink.store.batch_backups import RestoredBatches
+
+Time = str | date | datetime
+Place = str | PathLike[str]
+
+
+def backup(
+    store: Place,
+    *,
+    into: Place,
+    graph: Place | None = None,
+    no_verify: bool = False,
+) -> BackedUp | BackedUpBatches:
+    """Back up a store, even while it is served or built (``arclink backup``).
+
+    Keywords:
+        store: The link graph: a file such as links.db, or a URL such as sqlite:///links.db or cassandra://node1,node2/links.
+        graph: Folder with the graph files of all batches of a store in Cassandra, in HDFS, in S3 or on this machine.
+        into: The copy: a file; for a store in Cassandra, a folder.
+        no_verify: Do not check the copy. This is much faster.
+    """
+
+def build(
+    *inputs: Place,
+    store: Place,
+    cdx: Place | Sequence[Place] | None = None,
+    rules: Place | None = None,
+    prefix: str | Sequence[str] | None = None,
+    from_: Time | None = None,
+    to: Time | None = None,
+    no_redirects: bool = False,
+    lazy: bool = False,
+    heritrix_outlinks: bool = False,
+    unwrap_wayback: bool = False,
+    wayback_prefix: str | Sequence[str] | None = None,
+    batch_size: str | None = None,
+    runner: Literal['local', 'inline', 'hadoop', 'emr', 'spark'] = 'local',
+    engine_conf: Place | None = None,
+    engine_folder: str | None = None,
+    cores: int | None = None,
+    work: Place | None = None,
+    keep_graph: Place | None = None,
+    rebuild: bool = False,
+    quiet: bool = True,
+) -> Built:
+    """Build the link graph of archive files, or add more files to it (``arclink build``).
+
+    Files that the store has already are skipped: the same call continues a build that was stopped.
+
+    Keywords:
+        inputs: Archive files, folders, globs, list files, or addresses of these.
+        store: The link graph: a file such as links.db, or a URL such as sqlite:///links.db or cassandra://node1,node2/links.
+        cdx: CDX or CDXJ file, ZipNum index, WACZ or pywb collection.
+        rules: JSON file of filter rules.
+        prefix: Only captures of this part of the web: *.example.org, http://example.org/news*, or a beginning of SURTs such as 'org,example)/'.
+        from_: Only captures at or after this time; 2010 means the beginning of 2010.
+        to: Only captures at or before this time; 2010 means the end of 2010.
+        no_redirects: Do not read redirects to learn their targets.
+        lazy: Also extract the data- attributes of lazy loading, such as data-src.
+        heritrix_outlinks: Add the links that Heritrix recorded for a page.
+        unwrap_wayback: Treat captures of a Wayback Machine's pages as captures of the original pages.
+        wayback_prefix: With unwrap_wayback=True: only pages below this prefix, such as web.archive.org/web.
+        batch_size: Archive bytes per batch; a batch goes through all stages at once.
+        runner: Where jobs run: on all cores, in one process, or on an engine.
+        engine_conf: mrjob settings of the engine.
+        engine_folder: Folder in HDFS or S3 for files between the stages, with runner hadoop, emr or spark.
+        cores: Number of parallel tasks; on an engine, the number of its cores.
+        work: Folder for files between the stages.
+        keep_graph: Folder that keeps the graph files of each batch, for `arclink backup`; files in HDFS or S3 stay there.
+        rebuild: Build a new store, and replace the present one when it is complete. Without INPUT, read the archive files that the store names. Settings that are not given are those of the store.
+        quiet: Show only the summary, no progress.
+    """
+
+def fetch(
+    *entries: Place,
+    wayback: str,
+    into: Place,
+    cdx_server: str | None = None,
+    timemap: str | None = None,
+    rules: Place | None = None,
+    from_: Time | None = None,
+    to: Time | None = None,
+    no_redirects: bool = False,
+    replay: Literal['auto', 'original', 'rewritten'] = 'auto',
+    delay: float = 1.0,
+    timeout: float = 60.0,
+    tries: int = 5,
+    longest_wait: float = 600.0,
+    payload_limit: str = '16M',
+    contact: str | None = None,
+    quiet: bool = True,
+) -> FetchedCaptures:
+    """Fetch captures from a Wayback Machine into a folder of WARC files (``arclink fetch``).
+
+    Entries are URIs, ``http://host/path*``, ``*.host``, or files with one of these per line. If
+    ``report.entries_left`` or ``report.captures_left`` is not 0, the same call continues.
+
+    Keywords:
+        entries: Lists of entries, or entries.
+        wayback: Address of the archive up to /TIMESTAMP/URI, such as https://web.archive.org/web.
+        into: Folder for the WARC files. The same folder continues an earlier fetch.
+        cdx_server: Address of the CDX server.
+        timemap: Address of TimeMaps up to the URI; TimeMaps are then used instead of a CDX server.
+        rules: JSON file of filter rules.
+        from_: Only captures at or after this time; 2010 means the beginning of 2010.
+        to: Only captures at or before this time; 2010 means the end of 2010.
+        no_redirects: Do not read redirects to learn their targets.
+        replay: Fetch original bytes, or rewritten pages and undo the rewriting; auto: original bytes if the archive has them.
+        delay: Seconds from the end of an answer to the next request.
+        timeout: Seconds without a byte after which a request fails.
+        tries: Maximum number of requests for one address.
+        longest_wait: Maximum seconds to wait before a further try; an archive that asks for more ends the run.
+        payload_limit: Maximum bytes of one payload; a larger one is truncated.
+        contact: An address at which the archive's operators can reach you; sent in the User-Agent.
+        quiet: Show only the summary, no progress.
+    """
+
+def forget(
+    *prefixes: str,
+    store: Place,
+    from_: Time | None = None,
+    to: Time | None = None,
+    targets: bool = False,
+    reason: str | None = None,
+    whole_suffix: bool = False,
+    dry_run: bool = False,
+    clean: bool | None = None,
+    list: bool = False,
+    into: Place | None = None,
+    import_: Place | None = None,
+) -> ForgottenCaptures:
+    """Remove captures of parts of the web after a takedown request (``arclink forget``).
+
+    They cannot be brought back; ``dry_run=True`` counts them.
+
+    Keywords:
+        prefixes: Parts of the web.
+        store: The link graph: a file such as links.db, or a URL such as sqlite:///links.db or cassandra://node1,node2/links.
+        from_: Only captures at or after this time; 2010 means the beginning of 2010.
+        to: Only captures at or before this time; 2010 means the end of 2010.
+        targets: Also forget the links of other pages to these captures.
+        reason: Reason of the takedown, for the record.
+        whole_suffix: Also forget all sites below a public suffix, such as 'com' or 'uk,co'.
+        dry_run: Show how much would be removed; change nothing.
+        clean: Overwrite the removed bytes in the file now; or later, with `arclink forget --clean`.
+        list: List all takedowns: what, when, why and how much.
+        into: Write all takedowns to this file, for import_ into another store.
+        import_: Apply the takedowns in a file that into wrote; the store may be new.
+    """
+
+def index(
+    *inputs: Place,
+    into: Place,
+    runner: Literal['local', 'inline', 'hadoop', 'emr', 'spark'] = 'local',
+    engine_conf: Place | None = None,
+    engine_folder: str | None = None,
+    cores: int | None = None,
+) -> Indexed:
+    """Write the CDXJ rows of archive files to ``into/rows`` (``arclink index``).
+
+    Keywords:
+        inputs: Archive files, folders, globs, list files, or addresses of these.
+        into: Folder for the files of this batch, which also has those of earlier stages.
+        runner: Where jobs run: on all cores, in one process, or on an engine.
+        engine_conf: mrjob settings of the engine.
+        engine_folder: Folder in HDFS or S3 for files between the stages, with runner hadoop, emr or spark.
+        cores: Number of parallel tasks; on an engine, the number of its cores.
+    """
+
+def load(
+    graph: str | None = None,
+    *,
+    folder: Place,
+    store: Place,
+    archive: Place | Sequence[Place] | None = None,
+    runner: Literal['local', 'inline', 'hadoop', 'emr', 'spark'] = 'local',
+    engine_conf: Place | None = None,
+    cores: int | None = None,
+) -> LoadedBatch:
+    """Load the graph files in ``folder/graph``, or at an address, as one batch (``arclink load``).
+
+    A store that does not exist is made.
+
+    Keywords:
+        graph: Address of a folder in HDFS or S3 with graph files that jobs wrote.
+        folder: Folder with the files of the batch, from the stages before.
+        archive: With GRAPH, an archive file of the graph, or a folder, glob or list of them; the store records them.
+        runner: Where jobs run: on all cores, in one process, or on an engine.
+        engine_conf: mrjob settings of the engine.
+        cores: Number of parallel tasks; on an engine, the number of its cores.
+        store: The link graph: a file such as links.db, or a URL such as sqlite:///links.db or cassandra://node1,node2/links.
+    """
+
+def restore(
+    backup: Place,
+    store: Place,
+    *,
+    takedowns: Place | Sequence[Place] | None = None,
+    no_later_takedowns: bool = False,
+    replace: bool = False,
+    no_verify: bool = False,
+) -> Restored | RestoredBatches:
+    """Replace a lost store by a backup, completely or not at all (``arclink restore``).
+
+    Keywords:
+        backup: The backup.
+        store: The link graph: a file such as links.db, or a URL such as sqlite:///links.db or cassandra://node1,node2/links.
+        takedowns: List of takedowns that is newer than the backup.
+        no_later_takedowns: Restore without a list of takedowns: nothing was forgotten after the backup.
+        replace: Replace an existing store.
+        no_verify: Do not check the store. This is much faster.
+    """
+
+def tables(
+    store: Place,
+    *,
+    remove: bool = False,
+    tables_at: Place | None = None,
+    lost: bool = False,
+    parts: int | None = None,
+    runner: Literal['local', 'inline', 'hadoop', 'emr', 'spark'] = 'local',
+    engine_conf: Place | None = None,
+    engine_folder: str | None = None,
+    cores: int | None = None,
+) -> MadeTables:
+    """Make the tables of a store that SQL reads, and name their files (``arclink tables``).
+
+    Keywords:
+        store: The link graph: a file such as links.db, or a URL such as sqlite:///links.db or cassandra://node1,node2/links.
+        remove: Remove the tables, and the slices of analyses; the next query copies or makes them again.
+        tables_at: Address in HDFS or S3, or a folder, where tasks write the store's tables. The store remembers it.
+        lost: With remove=True and tables_at: the place no longer exists, so nothing is removed there.
+        parts: With tables_at, the number of files of each table.
+        runner: Where jobs run: on all cores, in one process, or on an engine.
+        engine_conf: mrjob settings of the engine.
+        engine_folder: Folder in HDFS or S3 for files between the stages, with runner hadoop, emr or spark.
+        cores: Number of parallel tasks; on an engine, the number of its cores.
+    """
+
+def upgrade(
+    store: Place,
+    *,
+    archives: Place | Sequence[Place] | None = None,
+    cores: int | None = None,
+    dry_run: bool = False,
+) -> Upgraded:
+    """Bring a store of an earlier version up to date (``arclink upgrade``).
+
+    Keywords:
+        store: The store: a file such as links.db, or a URL.
+        archives: Where archive files are now, if they were moved: a folder, a URL that ends in /, or a file with a name and a path on each line, separated by a tab.
+        cores: Number of parallel tasks; on an engine, the number of its cores.
+        dry_run: Say what is old and what an upgrade costs; change nothing.
+    """
