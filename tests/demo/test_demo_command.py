@@ -10,7 +10,8 @@ from arclink.cli.demo_archive import command
 
 def test_command_writes_an_archive_and_says_what_to_ask_about(tmp_path: Path) -> None:
     result = CliRunner().invoke(
-        command, [str(tmp_path / "demo"), "--captures", "40", "--hosts", "3", "--seed", "2"]
+        command,
+        ["--into", str(tmp_path / "demo"), "--captures", "40", "--hosts", "3", "--seed", "2"],
     )
     assert result.exit_code == 0
     assert "40 captures of" in result.output
@@ -24,6 +25,6 @@ def test_command_writes_an_archive_and_says_what_to_ask_about(tmp_path: Path) ->
     ids=lambda option: " ".join(option),
 )
 def test_numbers_that_cannot_be_are_refused(tmp_path: Path, option: list[str]) -> None:
-    result = CliRunner().invoke(command, [str(tmp_path / "demo"), *option])
+    result = CliRunner().invoke(command, ["--into", str(tmp_path / "demo"), *option])
     assert result.exit_code == 2
     assert not (tmp_path / "demo").exists()
