@@ -59,7 +59,9 @@ def links(shared_data: Path) -> pd.DataFrame:
 def counted(links: pd.DataFrame, by: str) -> pd.DataFrame:
     """Return the counts that answers have: by SURT, in the order of SURTs."""
     distinct = links.drop_duplicates([by, "page", "time"])
-    groups = links.groupby(by)
+    groups = links.assign(time=pd.to_datetime(links.time, format="%Y%m%d%H%M%S", utc=True)).groupby(
+        by
+    )
     return pd.DataFrame(
         {
             "pages": groups.surt.nunique(),
