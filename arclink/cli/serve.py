@@ -35,33 +35,8 @@ if TYPE_CHECKING:
 
 _NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
-_OURS = frozenset(
-    {
-        "ask",
-        "complete",
-        "static",
-        "health",
-        "explain",
-        "aggregate",
-        "anchors",
-        "diff",
-        "timemap",
-        "docs",
-        "metrics",
-        "web",
-        "timegate",
-        "cdx",
-        "record",
-        "count",
-        "subsets",
-        "browse",
-        "replay",
-        "w",
-        "export",
-        "select",
-        "stream",
-    }
-)
+_NOT_DESCRIBED = frozenset({"static", "replay", "w"})
+"""First parts of paths that are in no description of the service."""
 """First path segments that the service itself uses."""
 
 
@@ -397,6 +372,9 @@ def collections_of(texts: Sequence[str]) -> str | Mapping[str, str]:
     Raises:
         UsageError: A name is invalid or used twice, or one of several stores has no name.
     """
+    from arclink.service.openapi import RESOURCES
+
+    ours = _NOT_DESCRIBED.union(resource.path.split("/")[1] for resource in RESOURCES)
     named: dict[str, str] = {}
     for text in texts:
         found = _NAMED.fullmatch(text)
@@ -407,10 +385,10 @@ def collections_of(texts: Sequence[str]) -> str | Mapping[str, str]:
                 f"--store {text}: each of several stores needs a name: --store NAME={text}"
             )
         name, path = found.groups()
-        if _COLLECTION.fullmatch(name) is None or name in _OURS:
+        if _COLLECTION.fullmatch(name) is None or name in ours:
             raise UsageError(
                 f"--store {text}: {name!r} cannot be a collection's name; use a-z, 0-9, - "
-                f"and _, but not one of {', '.join(sorted(_OURS))}"
+                f"and _, but not one of {', '.join(sorted(filter(_COLLECTION.fullmatch, ours)))}"
             )
         if name in named:
             raise UsageError(f"--store {text}: the collection {name} already exists: {named[name]}")
