@@ -26,6 +26,9 @@ Run = Callable[..., tuple[int, str, str]]
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
     def run(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["arclink", *map(str, words)])
+        # Else this process ignores interrupts from here on, and so do programs that it starts.
+        monkeypatch.setattr(cli, "end", lambda: None)
+        monkeypatch.setattr(cli, "ignore_in_children", lambda: None)
         code: object = 0
         try:
             cli.main()

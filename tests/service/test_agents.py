@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -410,6 +411,8 @@ def talking(store: str) -> Iterator[subprocess.Popen[str]]:
     """Yield the command after the first message, at its pipes."""
     with subprocess.Popen(
         command("--store", store),
+        # A shell starts jobs in the background with SIGINT ignored, and children inherit that.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
