@@ -96,7 +96,7 @@ def parse_instance(text: str) -> Instance:
         UsageError: The text is neither; the message says what is allowed.
 
     >>> parse_instance("olympics=http://arclink.example:8080/olympics/")
-    Instance(name='olympics', url='http://arclink.example:8080/olympics')
+    Instance(name='olympics', url='http://arclink.example:8080/olympics', saved=None)
     >>> parse_instance("http://127.0.0.1:8080").name
     '127.0.0.1:8080'
     """
