@@ -603,6 +603,20 @@ def test_the_lock_has_every_dependency_with_hashes(file: str, sections: tuple[st
     assert {name for section in sections for name in declared()[section]} - locked == set()
 
 
+def test_a_version_has_the_same_hashes_in_every_lock() -> None:
+    """A version that was changed by hand keeps the hashes of another one; `make lock` keeps them,
+    too. Delete the entry, then run it again.
+    """
+    hashes: dict[tuple[str, str], dict[str, frozenset[str]]] = {}
+    for path in sorted((ROOT / "requirements").glob("*.txt")):
+        for entry in re.split(r"\n(?=[a-z])", text_of(f"requirements/{path.name}"))[1:]:
+            version = re.match(r"([\w.-]+)==([^\s;]+)", entry)
+            assert version, f"{path.name}: {entry[:60]}"
+            found = frozenset(re.findall(r"--hash=sha256:(\w+)", entry))
+            hashes.setdefault((version[1], version[2]), {})[path.name] = found
+    assert {version: set(of) for version, of in hashes.items() if len(set(of.values())) > 1} == {}
+
+
 def test_no_test_module_imports_from_another() -> None:
     """Helpers are in modules of their own: a change of one test changes no other."""
     test_module = re.compile(r"tests(\.\w+)*\.test_\w+\b")
