@@ -26,7 +26,7 @@ from arclink.access.cursors import decode_cursor
 from arclink.access.declarations import UnknownParameterError
 from arclink.access.explanations import Explanation, explain
 from arclink.access.formats import Profile
-from arclink.access.formats.anchors import anchors_as_rows
+from arclink.access.formats.anchors import ANCHORS, anchors_as_rows
 from arclink.access.formats.rdf_lines import write_ntriples
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.table import archive_lines, date_and_time, when_asked
@@ -60,8 +60,7 @@ from arclink.errors import InstanceError, UsageError
 from arclink.extras import analysis_extra
 from arclink.known import KnownLinks
 from arclink.model import ALL_TIME, Memento, Span
-from arclink.questions.queries import AskQuery
-from arclink.questions.table import QUESTIONS
+from arclink.questions.queries import AskQuery, check_question
 from arclink.store.protocols import Answers, Scans, StoreStats
 from arclink.uris.resolution import serialised
 
@@ -365,16 +364,17 @@ class MergedLinks(ResultRows, Sequence[Member]):
         self.archives = archives
         self.outlinks = [link for answer in answers for link in answer.outlinks]
         self.inlinks = [link for answer in answers for link in answer.inlinks]
+        self._links = [*self.outlinks, *self.inlinks]
 
     @overload
     def __getitem__(self, index: int) -> Member: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[Member]: ...
     def __getitem__(self, index: int | slice) -> Member | Sequence[Member]:
-        return [*self.outlinks, *self.inlinks][index]
+        return self._links[index]
 
     def __len__(self) -> int:
-        return len(self.outlinks) + len(self.inlinks)
+        return len(self._links)
 
     @property
     def title(self) -> str:
@@ -429,7 +429,7 @@ class Anchors(ResultRows, Sequence[Anchor]):
         self.windows = answer.windows
         self._days = days
         self._uri = answer.query.links.uri
-        self._rows = anchors_as_rows(answer)
+        self._rows = ANCHORS.typed(anchors_as_rows(answer))
 
     @overload
     def __getitem__(self, index: int) -> Anchor: ...
@@ -459,14 +459,7 @@ class Anchors(ResultRows, Sequence[Anchor]):
 
     def as_rows(self, most: int | None = None) -> RowAnswer:
         """Return a row per text, with its counts and times, as in CSV (``arclink anchors``)."""
-        sections = {name: rows[:most] for name, rows in self._rows.sections.items()}
-        return replace(self._rows, sections=sections, types=_ANCHOR_TYPES)
-
-
-_ANCHOR_TYPES = {
-    **dict.fromkeys(("period", "host", "text", "kind", "first_uri"), "string"),
-    **dict.fromkeys(("links", "contents", "mementos", "hosts", "captures", "read"), "int64"),
-}
+        return self._rows.first_rows(most)
 
 
 @contextmanager
@@ -628,8 +621,7 @@ class LinkGraph(Methods, Closing):
             OperatorError: The tables cannot be written.
         """
         self._check_tables("ask")
-        if question not in QUESTIONS:
-            raise BadParameterError("question", question, f"one of {', '.join(QUESTIONS)}")
+        check_question(question)
         asked = self._written({"uri": uris, "limit": 0, **parameters})
         query = AskQuery.from_parameters(asked, name=question)
         with analysis_extra():
@@ -1010,7 +1002,7 @@ def aggregate(
 
     Raises:
         BadParameterError: A parameter is wrong.
-        UsageError: An archive is none of these.
+        UsageError: An archive is neither a URL nor a file nor bytes.
         InstanceError: No archive answered; the text says why. If some did not, `archives` of the
             result says why.
     """

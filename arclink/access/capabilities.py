@@ -69,7 +69,7 @@ class ToAnswer(NamedTuple, Generic[Query]):
         query: The query.
         budget: The most that one answer reads; None for the limits of a page.
         replay: The addresses of mementos.
-        where: The path or URL of the store; empty if it has none, or if nothing is kept next to it.
+        where: The path or URL of the store, next to which its tables are kept; or empty.
         cache: Folder for slices of the whole graph; None to make them for this answer only.
     """
 
@@ -117,8 +117,11 @@ class Capability(Generic[Query]):
         return self.name.capitalize()
 
     def rows(self, asked: ToAnswer[Query]) -> "RowAnswer":
-        """Return the answer, whose columns have the declared types also without values."""
-        answer = self.answer(asked)
+        """Return the answer."""
+        return self.typed(self.answer(asked))
+
+    def typed(self, answer: "RowAnswer") -> "RowAnswer":
+        """Return an answer whose columns have the declared types also without values."""
         columns = (column for columns in self.lists.values() for column in columns)
         types = {
             column.name: column.kind.value
@@ -143,7 +146,7 @@ def capability(name: str) -> Capability[Any]:
     """Return a capability; its module is imported now.
 
     Raises:
-        KeyError: There is none of this name.
+        KeyError: No capability has this name.
     """
     module, _, attribute = IN_ROWS[name].partition(":")
     found: Capability[Any] = getattr(import_module(module), attribute)

@@ -25,7 +25,7 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.access.formats.rows import RowAnswer
-from arclink.access.groups import UNLIMITED, Budget
+from arclink.access.groups import UNLIMITED
 from arclink.access.queries import URI
 from arclink.analysis.pagerank import RankOptions
 from arclink.analysis.slices import Level, SliceOptions, Slices, Weight
@@ -189,7 +189,8 @@ def opened_slices(asked: ToAnswer[Any]) -> Iterator[Slices]:
     from arclink.analysis.slice_cache import slices_of
 
     options, budget = asked.query.slices, asked.budget
-    links = asked.graph.whole.sums().links if _is_bounded(budget) else 0
+    is_bounded = budget is not None and budget != UNLIMITED
+    links = asked.graph.whole.sums().links if is_bounded else 0
     if budget and links > budget.rows:
         raise LimitError(
             Limit.TIME,
@@ -198,18 +199,8 @@ def opened_slices(asked: ToAnswer[Any]) -> Iterator[Slices]:
         )
     with TemporaryDirectory(prefix="arclink-slices-") as folder:
         kept = asked.cache or Path(folder)
-        slices = slices_of(asked.graph, asked.where, options, kept)
-        if _is_bounded(budget) and len(slices) > _MOST_WINDOWS:
-            raise LimitError(
-                Limit.TIME,
-                f"there are {len(slices):,} windows, and an answer has at most {_MOST_WINDOWS}: "
-                "ask by longer ones",
-            )
-        yield slices
-
-
-def _is_bounded(budget: Budget | None) -> bool:
-    return budget is not None and budget != UNLIMITED
+        most = _MOST_WINDOWS if is_bounded else None
+        yield slices_of(asked.graph, asked.where, options, kept, most)
 
 
 def _properties(asked: ToAnswer[PropertiesQuery]) -> RowAnswer:

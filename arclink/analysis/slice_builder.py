@@ -26,7 +26,7 @@ import numpy.typing as npt
 from arclink.analysis.names import SortedNames, write_names
 from arclink.analysis.slices import Level, SliceOptions, Slices, Weight, write_about
 from arclink.analysis.windows import WHOLE, Window
-from arclink.errors import UsageError
+from arclink.errors import Limit, LimitError, UsageError
 from arclink.extras import analysis_extra
 from arclink.files.atomic import is_utf8
 from arclink.model import Timestamp
@@ -99,7 +99,13 @@ _IN_FORCE = """
 """
 
 
-def build_slices(where: str, store: Scans, options: SliceOptions, folder: Path) -> Slices:
+def build_slices(
+    where: str,
+    store: Scans,
+    options: SliceOptions,
+    folder: Path,
+    most_windows: int | None = None,
+) -> Slices:
     """Write the slices of a store into a new folder, and return them.
 
     Args:
@@ -109,8 +115,10 @@ def build_slices(where: str, store: Scans, options: SliceOptions, folder: Path) 
         options: The options of the slices.
         folder: Folder to create. Temporary files are next to it meanwhile, or in the system's
             folder if its name is not UTF-8.
+        most_windows: Largest number of slices; None for any.
 
     Raises:
+        LimitError: There are more windows.
         UsageError: The store has no mementos, no window has any, there are too many windows, or a
             package is not installed.
     """
@@ -121,6 +129,12 @@ def build_slices(where: str, store: Scans, options: SliceOptions, folder: Path) 
     work = folder.parent if is_utf8(folder.parent) else None
     with ShownRelations(where, store, SqlLimits(_MEMORY), work) as relations:
         windows = [WHOLE, *_windows(relations, options)]
+        if most_windows is not None and len(windows) > most_windows:
+            raise LimitError(
+                Limit.TIME,
+                f"there are {len(windows):,} windows, and an answer has at most {most_windows}: "
+                "ask by longer ones",
+            )
         folder.mkdir()
         counts = _make_tables(relations, options, windows)
         with relations.reading("SELECT name, strlen(name) FROM nodes") as names:

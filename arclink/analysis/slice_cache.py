@@ -44,7 +44,13 @@ def open_slices(
         return slices_of(narrowed(store, where, subset), path_of_store, options, folder)
 
 
-def slices_of(shown: Scans, where: str, options: SliceOptions, folder: Path) -> Slices:
+def slices_of(
+    shown: Scans,
+    where: str,
+    options: SliceOptions,
+    folder: Path,
+    most_windows: int | None = None,
+) -> Slices:
     """Return slices of an open store, or of a view of it; see `open_slices`.
 
     Args:
@@ -52,6 +58,7 @@ def slices_of(shown: Scans, where: str, options: SliceOptions, folder: Path) -> 
         where: The path or URL of the store, next to which its relations are kept; or empty.
         options: The options of the slices.
         folder: Folder to store them in.
+        most_windows: Largest number of slices to make; None for any.
     """
     state = state_of(shown.whole)
     named = f"{SLICES}\n{state_of(shown)}\n{options.as_json()}"
@@ -59,7 +66,7 @@ def slices_of(shown: Scans, where: str, options: SliceOptions, folder: Path) -> 
     path = folder / f"{state[:12]}-{name}"
     if not is_whole(path):  # slices can be created again from the store
         _remove_others(folder, state)
-        make_sealed(path, lambda made: build_slices(where, shown, options, made))
+        make_sealed(path, lambda made: build_slices(where, shown, options, made, most_windows))
     return Slices(path)
 
 

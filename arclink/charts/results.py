@@ -226,7 +226,7 @@ class RowResult(ResultRows, Sequence[Row]):
         return None
 
     def as_rows(self, most: int | None = None) -> RowAnswer:
-        return self._answer
+        return self._answer.first_rows(most)
 
 
 def table_of(rows: RowAnswer) -> "arrow.Table":

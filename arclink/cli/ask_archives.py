@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from arclink.federation.requests import Asking
     from arclink.questions.merged import AskedRows, MergedQuestion
 
-__all__ = ["INSTANCES", "STORE_OF_MANY", "TIMEOUT", "WHOLE", "ask_archives"]
-
 # A variable of the environment must not send the questions about a store to other machines.
 INSTANCES = replace(
     INSTANCE,

@@ -51,13 +51,15 @@ OVER_HTTP: Final = {
 """The resource that answers as a command does."""
 
 _CHANGES = "a service changes nothing in its store"
+_WRITES = "it writes files"
+_OF_BUILD = "it is a stage of a build"
 _OF_OWNER = "it is for the owner of the store, on the machine where it is"
 
 NOT_OVER_HTTP: Final = {
-    "demo-archive": "it writes files",
+    "demo-archive": _WRITES,
     "open": "it starts a service on this machine",
     "build": _CHANGES,
-    "fetch": "it writes files",
+    "fetch": _WRITES,
     "sql": "a query may cost anything; a service answers the questions that it knows",
     "select": _CHANGES,
     "serve": "it is the service",
@@ -71,11 +73,11 @@ NOT_OVER_HTTP: Final = {
     "forget": _CHANGES,
     "schema apply": _CHANGES,
     "plan": "it is read before there is a store",
-    "pack": "it writes files",
-    "index": "it is a stage of a build",
-    "filter": "it is a stage of a build",
-    "extract": "it is a stage of a build",
-    "graph": "it is a stage of a build",
-    "load": "it is a stage of a build",
+    "pack": _WRITES,
+    "index": _OF_BUILD,
+    "filter": _OF_BUILD,
+    "extract": _OF_BUILD,
+    "graph": _OF_BUILD,
+    "load": _OF_BUILD,
 }
 """Commands that no resource answers, with the reason."""

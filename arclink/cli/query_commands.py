@@ -254,11 +254,10 @@ def _ask() -> _Query:
     from arclink.cli.ask_archives import (
         INSTANCES,
         STORE_OF_MANY,
-        TIMEOUT,
-        WHOLE,
         ask_archives,
         with_notes,
     )
+    from arclink.cli.instance_options import TIMEOUT, WHOLE
     from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, AskQuery
     from arclink.questions.rows import ASK_FORMAT, ask_as_rows, check_format
     from arclink.questions.table import QUESTIONS

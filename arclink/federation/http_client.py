@@ -60,8 +60,8 @@ def fetch(url: str, headers: Mapping[str, str], seconds: float, most_bytes: int)
 def _refuse(response: Response) -> None:
     status = response.status
     if status >= 500:
-        seconds = response.headers.get("Retry-After", "")
-        again = f"; ask again in {seconds} s" if re.fullmatch("[0-9]{1,6}", seconds) else ""
+        pause = response.headers.get("Retry-After", "")
+        again = f"; ask again in {pause} s" if re.fullmatch("[0-9]{1,6}", pause) else ""
         raise InstanceError(f"it answers with status {status}{again}")
     if 300 <= status < 400 and status != 304:
         raise InstanceError(

@@ -1,10 +1,9 @@
 """Parser of RDF/XML in the form of the paper's Listing 1, or with a node for each link.
 
 It reads answers of this service, in both profiles, and of services that were written from the paper
-alone. The answer
-is read as a document, not as a graph. The listing puts type, text and times on the linked resource,
-so in a graph with two links to one URI it is lost which text belongs to which time. Elements in
-other places are ignored.
+alone. The answer is read as a document, not as a graph. The listing puts type, text and times on
+the linked resource, so in a graph with two links to one URI it is lost which text belongs to which
+time. Elements in other places are ignored.
 
 Against malicious documents, a DOCTYPE is refused, so no entity is ever expanded; depth, text length
 and number of members are limited.

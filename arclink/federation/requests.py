@@ -1,9 +1,8 @@
 """Requests for one query to all instances at the same time.
 
 One thread per instance reads its answer, for a link query page after page, until it has everything
-or a limit is reached. The
-caller waits for all threads, but no longer than the limit for the whole query. An instance that is
-slow, fails or sends nonsense affects only its own part of the answer.
+or a limit is reached. The caller waits for all threads, but no longer than the limit for the whole
+query. An instance that is slow, fails or sends nonsense affects only its own part of the answer.
 """
 
 import queue

@@ -258,7 +258,7 @@ def _check_matches(store: Answers, subjects: list[Forgotten]) -> None:
     """Check that each takedown has a capture, or a link if it is about links, or is recorded.
 
     Raises:
-        OperatorError: One of them has none.
+        OperatorError: A takedown has no capture, and no link.
     """
     recorded = {takedown.what for takedown, _ in store.forgotten()}
     for what in subjects:

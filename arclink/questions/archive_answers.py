@@ -8,7 +8,7 @@ own captures cannot be checked, and appear under its name.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -135,11 +135,12 @@ def accepted_answer(document: object, query: AskQuery) -> tuple[ArchiveRows, Cou
     rows: dict[RowKey, Row] = {}
     unread = []
     given = {name for member in members if isinstance(member, dict) for name in member}
+    addresses = {printable(one.written) for one in query.asked}
     for member in members:
         row = _row(member, query, columns, refused)
         if row is None:
             refused[Refused.MALFORMED_ROW] += 1
-        elif not _is_asked(row, query, by_period):
+        elif not _is_asked(row, addresses, by_period):
             refused[Refused.OTHER_ROW] += 1
         elif _is_unread(row, query):
             unread.append(row)
@@ -243,9 +244,8 @@ def _row(
     return row
 
 
-def _is_asked(row: Row, query: AskQuery, by_period: Mapping[str, int]) -> bool:
+def _is_asked(row: Row, addresses: Set[str], by_period: Mapping[str, int]) -> bool:
     """Return whether a row is about an address and a window of the question."""
-    addresses = {printable(one.written) for one in query.asked}
     return ("asked" not in row or row["asked"] in addresses) and (
         "period" not in row or row["period"] in by_period
     )

@@ -7,7 +7,6 @@ column how values become one, and for some questions why rows do not.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -327,7 +326,8 @@ def merged_as_rows(answer: MergedRows) -> RowAnswer:
     uris = "name" if query.has_uris and names else ""
     lines = [*_lines(answer, unknown), *([""] if answer.rows else [])]
     sections = {"rows": answer.rows}
-    return RowAnswer(about, lines, columns, sections, types=_types(columns), decimals=3, uris=uris)
+    types = {**{name: _TYPES[type_of(name)] for name in columns}, ARCHIVES: "list<string>"}
+    return RowAnswer(about, lines, columns, sections, types=types, decimals=3, uris=uris)
 
 
 def _fields(rows: ArchiveRows, report: ArchiveReport) -> Mapping[str, object]:
@@ -376,17 +376,10 @@ def _names(row: Mapping[str, object]) -> Sequence[object]:
     return names if isinstance(names, list) else ()
 
 
-def _types(columns: Sequence[str]) -> Mapping[str, Any]:
-    """Return the Arrow types of columns; none if Arrow is not installed, as no format needs it."""
-    with suppress(ImportError):
-        import pyarrow as arrow
-
-        types = {
-            ColumnType.TEXT: arrow.string(),
-            ColumnType.TIME: arrow.string(),
-            ColumnType.COUNT: arrow.int64(),
-            ColumnType.FRACTION: arrow.float64(),
-        }
-        of_each = {name: types[type_of(name)] for name in columns}
-        return {**of_each, ARCHIVES: arrow.list_(arrow.string())}
-    return {}
+_TYPES = {
+    ColumnType.TEXT: "string",
+    ColumnType.TIME: "string",
+    ColumnType.COUNT: "int64",
+    ColumnType.FRACTION: "double",
+}
+"""Names of Arrow types."""

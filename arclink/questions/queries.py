@@ -188,6 +188,16 @@ class AskedPart(NamedTuple):
     part: WebPart
 
 
+def check_question(question: str) -> None:
+    """Check that there is a question.
+
+    Raises:
+        BadParameterError: No question has this name.
+    """
+    if question not in QUESTIONS:
+        raise BadParameterError("question", question, f"one of {', '.join(QUESTIONS)}")
+
+
 @dataclass(frozen=True, slots=True)
 class AskQuery(DeclaredQuery):
     """A question about one or several parts of the web.

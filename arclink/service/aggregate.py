@@ -26,6 +26,7 @@ from arclink.questions.merged import (
     merge_rows,
     merged_as_rows,
 )
+from arclink.questions.queries import check_question
 from arclink.questions.rows import ask_as_rows
 from arclink.service.negotiation import ASK_FORMAT, FORMAT, accepted_ask_format, accepted_format
 from arclink.service.pages.html_output import prefers_page, rendered
@@ -33,7 +34,7 @@ from arclink.service.pages.requests import download
 from arclink.service.pages.saving import table_formats
 from arclink.service.problems import problem, store_away
 from arclink.service.query_resources import HOW
-from arclink.service.questions import ASK, check_question, respond_to_question
+from arclink.service.questions import ASK, respond_to_question
 from arclink.service.responses import asked as asked_parameters
 from arclink.service.responses import content_type, link_to_next
 from arclink.service.stores import current_store, requested_store, stores_of_app

@@ -6,12 +6,11 @@ from typing import Final
 from flask import Blueprint, Response, jsonify, request
 
 from arclink.access.common import SUBSET
-from arclink.access.declarations import AnyParameter, BadParameterError, Form, Parameter
+from arclink.access.declarations import AnyParameter, Form, Parameter
 from arclink.access.formats.rows import RowAnswer, RowFormat
 from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
-from arclink.questions.queries import ASK_PARAMETERS, AskQuery
+from arclink.questions.queries import ASK_PARAMETERS, AskQuery, check_question
 from arclink.questions.rows import ask_as_rows, questions_as_rows
-from arclink.questions.table import QUESTIONS
 from arclink.service.negotiation import (
     ASK_FORMAT,
     ROW_FORMAT,
@@ -76,16 +75,6 @@ def ask_question(question: str) -> Response:
     form = accepted_ask_format(request, given, query)
     answer = stores_of_app().tables.answer(requested_store(given), query)
     return respond_to_question(ask_as_rows(answer), form, answer.total, answer.unknown)
-
-
-def check_question(question: str) -> None:
-    """Check that there is a question.
-
-    Raises:
-        BadParameterError: There is none of this name.
-    """
-    if question not in QUESTIONS:
-        raise BadParameterError("question", question, f"one of {', '.join(QUESTIONS)}")
 
 
 def respond_to_question(

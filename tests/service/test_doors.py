@@ -21,6 +21,7 @@ from arclink.cli.main import SECTIONS, group
 from arclink.errors import UsageError
 from arclink.service.application import create_app
 from arclink.service.openapi import RESOURCES
+from arclink.service.settings import Settings
 from arclink.store.location import open_store
 from tests.demos import Demos
 from tests.reference.tables import commands
@@ -191,3 +192,22 @@ def test_captures_and_subsets_are_those_of_the_commands(demos: Demos, tmp_path: 
         )
     with open_store(str(store)) as opened, pytest.raises(UsageError, match="opened with"):
         arclink.LinkGraph(opened).subsets()
+
+
+@pytest.mark.parametrize("name", ["pagerank", "properties"])
+def test_a_service_refuses_the_whole_of_a_large_graph_before_it_reads_it(
+    store: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By links, and by windows of time; a caller on this machine has no such limit."""
+    made: list[object] = []
+    monkeypatch.setattr("arclink.analysis.slice_builder._make_tables", made.append)
+    for budget, by in ((Budget(rows=10), "year"), (Budget(), "day")):
+        with create_app(str(store), Settings(budget=budget)).test_client() as client:
+            refused = client.get(f"/{name}", query_string={"by": by, "level": "host"})
+        assert refused.status_code == 422
+        assert "Narrow it" in refused.get_json()["detail"]
+    assert made == []
+    monkeypatch.undo()
+    with arclink.open(store) as graph:
+        assert len(list(graph.properties(by="day", level="host"))) > 120
+        assert list(getattr(graph, name)(by="day", level="host"))

@@ -14,7 +14,6 @@ from arclink.access.formats.rows import TIME_COLUMNS, csv_of_parts, spreadsheet_
 from arclink.access.members import Evidence
 from arclink.access.queries import Direction
 from arclink.access.texts import printable, printable_uri
-from arclink.extras import analysis_extra
 from arclink.model import Timestamp
 
 EVIDENCE = ("file", "offset", "checksum")
@@ -45,11 +44,8 @@ def write_parquet(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Ite
     Raises:
         UsageError: Arrow is not installed.
     """
-    with analysis_extra():
-        import pyarrow as arrow
-
     columns, parts = _table(answer, only)
-    types = dict.fromkeys(columns, arrow.string())
+    types = dict.fromkeys(columns, "string")
     values = ([None if value == "" else value for value in row] for part in parts for row in part)
     about = {"uri": printable_uri(answer.query.uri)}
     return parquet_of_rows(columns, values, about, types, TIME_COLUMNS)

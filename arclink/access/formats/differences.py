@@ -32,7 +32,7 @@ _COLUMNS = (
     RowColumn("rel", ColumnKind.TEXT, "Its `rel` attribute.", may_be_null=True),
     RowColumn("before", ColumnKind.TIME, "The memento in force that has it.", may_be_null=True),
     RowColumn("after", ColumnKind.TIME, "The one at the later time.", may_be_null=True),
-    RowColumn("other_time", ColumnKind.TEXT, "Why a time has none.", may_be_null=True),
+    RowColumn("other_time", ColumnKind.TEXT, "State of a page without it.", may_be_null=True),
     RowColumn("sources", ColumnKind.TEXTS, "The variants of the page.", is_always=False),
     RowColumn("targets", ColumnKind.TEXTS, "The variants of `uri`.", is_always=False),
     _BEFORE,

@@ -21,7 +21,6 @@ ABOUT = b"arclink"
 """Key of the metadata of a file: what it is about, as JSON."""
 
 _ROWS_OF_GROUP = 50_000
-_TIMES = "list<timestamp>"
 
 
 def parquet_pieces(schema: Any, batches: Iterable[Any]) -> Iterator[bytes]:
@@ -94,8 +93,9 @@ def arrow_of_rows(
     fields = []
     for number, name in enumerate(columns):
         kind = types.get(name)
-        if kind == _TIMES:
-            kind = arrow.list_(time)
+        if isinstance(kind, str) and kind.startswith("list<"):
+            of_items = kind.removeprefix("list<").removesuffix(">")
+            kind = arrow.list_(time if of_items == "timestamp" else arrow.type_for_alias(of_items))
         elif name in times:
             kind = time
         elif isinstance(kind, str):

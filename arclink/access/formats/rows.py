@@ -9,8 +9,8 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import orjson
 
@@ -99,6 +99,10 @@ class RowAnswer:
         """Names of the columns of times; a declared type tells others of the same name."""
         named = TIME_COLUMNS.intersection(self.columns)
         return frozenset(one for one in named if str(self.types.get(one, "string")) == "string")
+
+    def first_rows(self, most: int | None) -> Self:
+        """Return the answer with up to ``most`` rows of each list; with all of them if None."""
+        return replace(self, sections={name: rows[:most] for name, rows in self.sections.items()})
 
     def labelled(self) -> Iterator[Row]:
         """Yield the rows of all lists, each with the label of its list."""

@@ -63,7 +63,7 @@ INSTRUCTIONS: Final = (
     "unknown is not none. Say from how many captures an answer was read (captures, links_known, "
     f"inlinks_read_from, read_from), and which ones. {QUOTED} Errors of `sql` may quote them, too."
 )
-"""What a model is told about the tools as a whole."""
+"""Instructions for the model that uses the tools."""
 
 # Controls, directions of writing, and characters without a form, in which texts are hidden: tags,
 # variation selectors from 17 on, fillers. Joiners stay: Persian and Hindi are written with them.
