@@ -60,7 +60,7 @@ from arclink.errors import InstanceError, UsageError
 from arclink.extras import analysis_extra
 from arclink.known import KnownLinks
 from arclink.model import ALL_TIME, Memento, Span
-from arclink.questions.queries import AskQuery, check_question
+from arclink.questions.queries import AskQuery, question_asked
 from arclink.store.protocols import Answers, Scans, StoreStats
 from arclink.uris.resolution import serialised
 
@@ -145,7 +145,7 @@ class OfQuestion(Within, total=False):
             rows for each; ``all`` for all time together.
         external: Whether only links from other sites count.
         words: The words that ``find`` finds.
-        of: ``text`` or ``word``: what ``typical-words`` counts.
+        of: ``text`` or ``word``: what ``typical-anchors`` counts.
         limit: Largest number of rows about each address and period; 0, the default, for all.
     """
 
@@ -621,9 +621,9 @@ class LinkGraph(Methods, Closing):
             OperatorError: The tables cannot be written.
         """
         self._check_tables("ask")
-        check_question(question)
+        name = question_asked(question)
         asked = self._written({"uri": uris, "limit": 0, **parameters})
-        query = AskQuery.from_parameters(asked, name=question)
+        query = AskQuery.from_parameters(asked, name=name)
         with analysis_extra():
             from arclink.questions.asking import ask
             from arclink.relations.database import ShownRelations

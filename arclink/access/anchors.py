@@ -1,14 +1,13 @@
 """The texts of the links to a page: when and on which hosts each was used (paper, 5.3, Table 6).
 
-The answer has one row per text and kind. On request, it has separate rows per period and per host
-of the linking page. To count them, ArcLink reads all inlinks of the page. If there are too many, it
+The answer has one row per text. On request, it has separate rows per period and per host of the
+linking page. To count them, ArcLink reads all inlinks of the page. If there are too many, it
 counts only the first ones in store order, and the answer reports that.
 
-The question `words` has the same numbers of links and times, without kinds, for sites and the
-archive, too. What it does not have: rows per kind and per linking host; the first and the last
-capture as evidence, with their addresses in a replay; links in force at one time (``at``); filters
-and pages of rows; and an answer without the tables for SQL, for which no page of a URI waits.
-What is counted, is counted by `arclink.access.tallies`, as hosts are (`arclink.access.levels`).
+This answers for one page, by look-ups. For sites, the archive and several addresses, the question
+`anchors` has the same rows, by SQL (`arclink.questions`); only look-ups know linking hosts, the
+first capture as evidence, links in force at one time (``at``), filters and pages of rows. What is
+counted, is counted by `arclink.access.tallies`, as hosts are (`arclink.access.levels`).
 """
 
 from collections.abc import Mapping
@@ -16,14 +15,14 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from arclink.access.chronicles import units_known
-from arclink.access.common import COMMON
+from arclink.access.common import COMMON_TO_FOLLOW
 from arclink.access.declarations import AnyParameter
 from arclink.access.groups import Budget
 from arclink.access.members import MemberKey
 from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowQuery
 from arclink.access.queries import CURSOR, FILTER, URI, Direction, fingerprint_of
 from arclink.access.reader import MementoSummary, Reading, of_one_state
-from arclink.access.seen_links import SeenLinks, seen_inlinks
+from arclink.access.seen_links import SeenLinks, seen_inlinks, text_of_link
 from arclink.access.tallies import Counts, Extent, Period
 from arclink.access.times import TIMES
 from arclink.known import KnownLinks
@@ -34,7 +33,7 @@ from arclink.uris.hosts import Host
 ANCHORS_PARAMETERS: tuple[AnyParameter, ...] = (
     URI,
     *TIMES,
-    *COMMON,
+    *COMMON_TO_FOLLOW,
     FILTER,
     BY_PERIOD_OR_HOST,
     ROW_LIMIT,
@@ -64,22 +63,19 @@ class AnchorsQuery(RowQuery):
         return fingerprint_of("anchors", self.links.fingerprint, self.period, self.is_by_host)
 
 
-AnchorName = tuple[Host, str, Kind]
-"""Host, text and kind of the links of an anchor."""
-
-
 class Anchor(NamedTuple):
-    """One link text and kind that led to the page, with its counts.
+    """One text of links that led to the page, with its counts.
 
     Attributes:
         period: As `Period.of` writes it; empty if times are counted together.
         host: Host of the linking pages; empty if hosts are counted together or the URI has no host.
+        kinds: The kinds of the links, sorted.
     """
 
     period: str
     host: Host
     text: str
-    kind: Kind
+    kinds: tuple[Kind, ...]
     counts: Counts
 
 
@@ -91,7 +87,7 @@ class AnchorsAnswer:
         mementos: The captures of the URI itself; a page that was never captured may have many
             anchors.
         known: What is known of the captures that may show inlinks; not read if there are anchors.
-        anchors: The anchors of this page, ordered by period, host, first seen, text and kind.
+        anchors: The anchors of this page, ordered by period, host, most links and text.
         over_time: Number of links of each of these anchors by a unit of time.
         start: Number of the first anchor of this page, counted from 0.
         windows: What is known of the captures that may show inlinks, in each period; empty if times
@@ -145,16 +141,15 @@ def answer_anchors(
     seen = seen_inlinks(reading, budget or Budget(), known)
     periods = seen.by_period(query.period) if query.period else {"": seen}
 
-    def name_of(key: MemberKey) -> AnchorName:
-        _, kind, text, _ = key
-        return seen.host(key) if query.is_by_host else Host(""), text, kind
+    def name_of(key: MemberKey) -> tuple[Host, str]:
+        return seen.host(key) if query.is_by_host else Host(""), text_of_link(key)
 
     found = [
         (when, of_period, same)
         for when, of_period in periods.items()
         for same in of_period.by_name(unit, name_of)
     ]
-    found.sort(key=lambda one: (one[0], one[2].name[0], one[2].first, *one[2].name[1:]))
+    found.sort(key=lambda one: (one[0], one[2].name[0], -one[2].links, one[2].name[1]))
     windows: Mapping[str, KnownLinks] = {}
     if query.period and query.links.at is None:
         days = store.days(query.links.span)
@@ -173,7 +168,13 @@ def answer_anchors(
         reading.summary(),
         None if found else reading.known_inlinks(),
         tuple(
-            Anchor(when, *same.name, of_period.counts(same.keys)) for when, of_period, same in shown
+            Anchor(
+                when,
+                *same.name,
+                tuple(sorted({kind for _, kind, _, _ in same.keys})),
+                of_period.counts(same.keys),
+            )
+            for when, of_period, same in shown
         ),
         tuple(same.over_time for _, _, same in shown),
         windows,

@@ -28,7 +28,7 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from arclink.access.common import COMMON
+from arclink.access.common import COMMON_TO_FOLLOW
 from arclink.access.declarations import AnyParameter, Given, Parameter
 from arclink.access.groups import Budget
 from arclink.access.link_states import State
@@ -68,7 +68,7 @@ _PARAMETERS: tuple[AnyParameter, ...] = (
     BEFORE,
     AFTER,
     DIRECTION,
-    *COMMON,
+    *COMMON_TO_FOLLOW,
     FILTER,
     ROW_LIMIT,
     CURSOR,

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import chain
 
 from arclink.access.members import Member, MemberKey, member_of, ordered_member
-from arclink.access.queries import MOST_MEMBERS, LinkQuery
+from arclink.access.queries import MOST_MEMBERS
 from arclink.access.reader import Reading, Vertex
 from arclink.model import ContentId, Outlink, Sighting, Timestamp, UriR
 from arclink.portions import portions
@@ -91,9 +91,7 @@ def group_outlinks(reading: Reading, budget: Budget) -> MemberGroups | None:
             for links in portions(reading.store.outlinks(content), _AT_ONCE):
                 rows += len(links)
                 characters += sum([len(link.target) + len(link.text) for link in links])
-                if not reading.query.wants_all:
-                    links = [link for link in links if wants_outlink(reading.query, link)]
-                distinct.update(dict.fromkeys(links))
+                distinct.update(dict.fromkeys(reading.query.selected(links)))
                 if (
                     rows > budget.rows
                     or characters > budget.characters
@@ -161,11 +159,6 @@ def group_inlinks(reading: Reading, budget: Budget) -> MemberGroups | None:
         )
 
     return MemberGroups(tuple(sorted(members, key=oldest_first)), member)
-
-
-def wants_outlink(query: LinkQuery, link: Outlink) -> bool:
-    """Return whether the query selects an outlink."""
-    return query.wants_link(link.kind, link.text, link.rel) and query.wants_end(link.target)
 
 
 def _has_too_many_inlinks(reading: Reading, budget: Budget) -> bool:

@@ -20,13 +20,13 @@ class Methods:
         from_: Time | None = None,
         to: Time | None = None,
         at: Time | None = None,
-        kinds: str | Sequence[str] = 'all',
+        kinds: str | Sequence[str] = 'navigation',
         redirects: Literal['yes', 'no', 'only'] = 'yes',
         filter: str | Sequence[str] | None = None,
         by: Literal['day', 'month', 'year', 'host', 'day,host', 'month,host', 'year,host', 'host,day', 'host,month', 'host,year'] | None = None,
         limit: int = 0,
     ) -> RowResult:
-        """The words of the links to a URI, with counts.
+        """The texts of the links to a URI, with counts.
 
         Args:
             uri: The URI of the query; all variants with the same SURT match. Without :// and
@@ -51,9 +51,9 @@ class Methods:
                 with ~, a regular expression (RE2) matches from its beginning; ! negates.
                 Expected: [!][=~]field:value, with a field of uri, surt, host, kind, text, rel
                 and a value of at most 1,000 characters.
-            by: One row per text and kind for each day, month or year, for each host of the
-                linking pages, or both. Expected: day, month, year or host, or one of the first
-                and host: month,host. By default: all together.
+            by: One row per text for each day, month or year, for each host of the linking
+                pages, or both. Expected: day, month, year or host, or one of the first and
+                host: month,host. By default: all together.
             limit: Largest number of rows in each list of the answer, such as the links of one
                 direction; 0 for all. Expected: a number from 1 to 999999, or 0 for all.
 
@@ -69,7 +69,7 @@ class Methods:
         to: Time,
         *,
         direction: Literal['out', 'in', 'both'] = 'both',
-        kinds: str | Sequence[str] = 'all',
+        kinds: str | Sequence[str] = 'navigation',
         redirects: Literal['yes', 'no', 'only'] = 'yes',
         filter: str | Sequence[str] | None = None,
         limit: int = 0,

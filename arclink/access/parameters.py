@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
-from arclink.access.common import limit_to
+from arclink.access.common import KINDS, limit_to
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
     ConflictError,
@@ -55,8 +55,7 @@ BY_PERIOD = Parameter(
 )
 BY_PERIOD_OR_HOST = Parameter(
     "by",
-    "One row per text and kind for each day, month or year, for each host of the linking "
-    "pages, or both.",
+    "One row per text for each day, month or year, for each host of the linking pages, or both.",
     Form(
         f"{', '.join(PERIODS)} or host, or one of the first and host: month,host",
         {"type": "string", "enum": _UNITS},
@@ -111,7 +110,9 @@ class RowQuery(DeclaredQuery):
     def of(cls, given: Given, **otherwise: Any) -> Self:
         values = cls.values(given, otherwise)
         names = [name for parameter in (*cls.own(), CURSOR) for name in parameter.names]
-        query = cls(links=LinkQuery.of(given.without(*names)), **values)
+        # Of the parameters for kinds, that of the query has its default.
+        kinds = next(one for one in cls.DECLARED if one.name == KINDS.name).value(given)
+        query = cls(links=LinkQuery.of(given.without(*names), kinds=kinds), **values)
         text = CURSOR.optional(given)
         if not text:
             return query

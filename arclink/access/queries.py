@@ -6,7 +6,7 @@ code makes a query of values: ``LinkQuery(uri, at=time)``, or ``replace(query, l
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -43,7 +43,7 @@ from arclink.access.kinds import (
 )
 from arclink.access.times import TIMES, span_of, times_of
 from arclink.errors import DataError, UsageError
-from arclink.model import ALL_TIME, Kind, Span, Surt, Timestamp, UriR
+from arclink.model import ALL_TIME, Kind, Outlink, Span, Surt, Timestamp, UriR
 from arclink.uris.hosts import stem_of_host, stems_of_domain
 from arclink.uris.methods import key_of_answer, method_asked
 from arclink.uris.surts import QUERY_PATTERN, is_absolute, surt_of_query, surt_or_none
@@ -399,9 +399,37 @@ class LinkQuery(DeclaredQuery):
         """Return whether the query selects links of this kind."""
         return kind in self.kinds and self.redirects.allow(kind)
 
-    def wants_link(self, kind: Kind, text: str, rel: str | None) -> bool:
-        """Return whether the query selects links with these values and any other end."""
-        return self.wants(kind) and all(one.passes_link(kind, text, rel) for one in self.filters)
+    def link_test(self) -> Callable[[Kind, str, str | None], bool]:
+        """Return a test: whether the query selects links with a kind, a text and a rel.
+
+        It is called for each link that is read, so it looks at each kind once.
+        """
+        wanted: dict[Kind, bool] = {}
+        filters = self.filters
+
+        def wants(kind: Kind, text: str, rel: str | None) -> bool:
+            if kind not in wanted:
+                wanted[kind] = self.wants(kind)
+            return wanted[kind] and (
+                not filters or all(one.passes_link(kind, text, rel) for one in filters)
+            )
+
+        return wants
+
+    def selected(self, links: Sequence[Outlink]) -> Sequence[Outlink]:
+        """Return the outlinks that the query selects."""
+        if self.wants_all:
+            return links
+        kinds = {kind for kind in {link.kind for link in links} if self.wants(kind)}
+        links = [link for link in links if link.kind in kinds]
+        if not self.filters:
+            return links
+        wants = self.link_test()
+        return [
+            link
+            for link in links
+            if wants(link.kind, link.text, link.rel) and self.wants_end(link.target)
+        ]
 
     def wants_end(self, uri: UriR) -> bool:
         """Return whether the query selects links with this URI at the other end."""

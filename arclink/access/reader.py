@@ -179,7 +179,7 @@ class Reading:
         next inlink.
         """
         query = self.query
-        shown = self.store.shown_inlinks(query.surt, self._span, query.wants_link)
+        shown = self.store.shown_inlinks(query.surt, self._span, query.link_test())
         if query.at is None:
             return shown
         return (

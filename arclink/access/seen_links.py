@@ -16,7 +16,7 @@ from arclink.access.members import MemberKey
 from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.tallies import Counts, Extent, Period, sighted_inlinks, sighted_outlinks
-from arclink.model import ALL_TIME, Sighting, Span, Timestamp, UriR
+from arclink.model import ALL_TIME, Sighting, Span, Surt, Timestamp, UriR
 from arclink.uris.hosts import Host, host_of
 from arclink.uris.surts import surt_of
 
@@ -88,10 +88,11 @@ class SeenLinks:
         """
         shown = self.shown
         if not query.wants_all:
+            wants, filters = query.link_test(), query.filters
             shown = {
                 key: found
                 for key, found in shown.items()
-                if query.wants_link(*key[1:]) and query.wants_end(key[0])
+                if wants(*key[1:]) and (not filters or query.wants_end(key[0]))
             }
         if query.span != ALL_TIME:
             shown = _within(shown, query.span)
@@ -122,6 +123,7 @@ class SeenLinks:
         return Counts(
             len(keys),
             len({content for content, _, _ in showings}),
+            len(set(map(self.surt, keys))),
             len(captures),
             len(set(map(self.host, keys)) - {Host("")}),
             Sighting(first_page, first),
@@ -131,16 +133,30 @@ class SeenLinks:
     @cached_property
     def host(self) -> Callable[[MemberKey], Host]:
         """The host at the other end of a link; empty if its URI has no host."""
-        hosts: dict[UriR, Host] = {}
+        hosts: dict[Surt, Host] = {}
 
         def host(key: MemberKey) -> Host:
-            uri = key[0]
-            found = hosts.get(uri)
+            surt = self.surt(key)
+            found = hosts.get(surt)
             if found is None:
-                found = hosts[uri] = host_of(surt_of(uri))
+                found = hosts[surt] = host_of(surt)
             return found
 
         return host
+
+    @cached_property
+    def surt(self) -> Callable[[MemberKey], Surt]:
+        """The SURT at the other end of a link, which all variants of a page share."""
+        surts: dict[UriR, Surt] = {}
+
+        def surt(key: MemberKey) -> Surt:
+            uri = key[0]
+            found = surts.get(uri)
+            if found is None:
+                found = surts[uri] = surt_of(uri)
+            return found
+
+        return surt
 
     def span(self) -> tuple[Timestamp, Timestamp] | None:
         """Return the earliest and the latest time; None without links."""

@@ -29,7 +29,6 @@ from arclink.access.cursors import (
     LinkPosition,
     OutlinkPosition,
 )
-from arclink.access.groups import wants_outlink
 from arclink.access.members import Member, member_of
 from arclink.access.queries import Direction
 from arclink.access.reader import Reading, Vertex
@@ -58,6 +57,7 @@ def links_after(position: LinkPosition, reading: Reading) -> Iterator[Step]:
 
 
 def _outlinks_after(position: OutlinkPosition, reading: Reading) -> Iterator[Step]:
+    query, wants = reading.query, reading.query.link_test()
     start: Vertex = (position.content, position.original)
     skip = position.index + 1
     after = start
@@ -68,7 +68,7 @@ def _outlinks_after(position: OutlinkPosition, reading: Reading) -> Iterator[Ste
             links = islice(enumerate(reading.store.outlinks(content)), begin, None)
             for index, link in links:
                 here = OutlinkPosition(content, original, index)
-                if wants_outlink(reading.query, link):
+                if wants(link.kind, link.text, link.rel) and query.wants_end(link.target):
                     yield (
                         member_of(
                             (link.target, link.kind, link.text, link.rel), timestamps, (original,)
@@ -85,16 +85,16 @@ def _outlinks_after(position: OutlinkPosition, reading: Reading) -> Iterator[Ste
 
 
 def _inlinks_after(position: InlinkPosition, reading: Reading) -> Iterator[Step]:
-    query, after = reading.query, position.after
+    query, after, wants = reading.query, position.after, reading.query.link_test()
     inlinks = reading.store.inlinks(reading.query.surt, after)
     # A page of ``limit`` members ends at the member after them, and most inlinks have one page.
     count = min(query.limit + 1, AT_ONCE) if query.limit else AT_ONCE
     for portion in portions(inlinks, count, most=AT_ONCE):
         wanted = reading.with_sources(
-            [inlink for inlink in portion if query.wants_link(inlink.kind, inlink.text, inlink.rel)]
+            [inlink for inlink in portion if wants(inlink.kind, inlink.text, inlink.rel)]
         )
         for inlink in portion:
-            if query.wants_link(inlink.kind, inlink.text, inlink.rel):
+            if wants(inlink.kind, inlink.text, inlink.rel):
                 digest = _digest(inlink)
                 given = position.original if digest == position.current else UriR("")
                 for source, timestamps in next(wanted)[1]:

@@ -1,9 +1,10 @@
 """Counts of links through time, over rows that are read up to a limit.
 
-Anchor texts and levels count the same four things in the same way:
+Anchor texts and levels count the same things in the same way:
 
 - *links*: distinct (URI at the other end, kind, text, rel), the key of members in a link query;
 - *contents*: distinct vertices that hold them;
+- *pages*: distinct pages at the other end, all variants of a URI as one;
 - *mementos*: distinct (URI-R, timestamp) that show them, revisits included;
 - *hosts*: distinct hosts of the pages that hold them (inlinks) or that they lead to (outlinks).
 """
@@ -14,7 +15,7 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
-from arclink.access.groups import Budget, wants_outlink
+from arclink.access.groups import Budget
 from arclink.access.reader import Reading, Vertex
 from arclink.known import KnownLinks, known_by
 from arclink.model import Outlink, ShownInlink, Sighting, Timestamp, UriR
@@ -75,6 +76,7 @@ class Counts(NamedTuple):
 
     links: int
     contents: int
+    pages: int
     mementos: int
     hosts: int
     first: Sighting
@@ -145,10 +147,6 @@ def sighted_outlinks(
         if rows > 2 * budget.rows:
             extent.is_complete = False
             return
-        wanted = (
-            links
-            if reading.query.wants_all
-            else [link for link in links if wants_outlink(reading.query, link)]
-        )
+        wanted = reading.query.selected(links)
         extent.links += len(set(wanted))
         yield vertex, timestamps, wanted

@@ -158,7 +158,7 @@ SECTIONS = {
     },
     "Query a graph": {
         "links": "Show the links of a URI through time.",
-        "anchors": "Show the words of the links to a URI.",
+        "anchors": "Show the texts of the links to a URI.",
         "diff": "Show which links of a URI were added, removed and kept.",
         "timemap": "List the mementos of a URI as a TimeMap.",
         "explain": "Explain what happened to each capture of a URI.",

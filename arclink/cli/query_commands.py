@@ -41,7 +41,8 @@ from arclink.model import ALL_TIME
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
-    from arclink.access.formats.rows import RowAnswer
+    from arclink.access.formats.rows import RowAnswer, RowFormat
+    from arclink.questions.queries import AskQuery
 
 _Answer = Callable[[Scans], Iterator[bytes]]
 """Yields the answer of a store in the format of the query."""
@@ -100,12 +101,32 @@ def _in_rows(one: Capability[Any]) -> _Query:
     from arclink.access.formats.rows import ROW_FORMAT
 
     def read(given: Given) -> _Answer:
-        query, prefix = one.query.of(given), REPLAY.optional(given) or NO_REPLAY
         form = ROW_FORMAT.required(given)
+        if "*" in given.text(one.query.DECLARED[0]):  # else no page needs what answers questions
+            from arclink.questions.queries import question_of_part
+
+            if question := question_of_part(one, given):
+                return _to_question(given, question, form)
+        query, prefix = one.query.of(given), REPLAY.optional(given) or NO_REPLAY
         return lambda graph: form.write(one.rows(ToAnswer(graph, query, replay=prefix)))
 
     replay = (REPLAY,) if one.has_replay else ()
     return _Query((STORE, one.subset, *one.query.DECLARED, *replay, ROW_FORMAT), read)
+
+
+def _to_question(given: Given, query: "AskQuery", form: "RowFormat") -> _Answer:
+    """Answer a question from the tables of a store."""
+
+    def answer(graph: Scans) -> Iterator[bytes]:
+        with requested_tables(given, graph) as database:
+            from arclink.cli.ask_archives import with_notes
+            from arclink.questions.asking import ask
+            from arclink.questions.rows import ask_as_rows
+
+            found = ask(database, query)
+        yield from with_notes(form, ask_as_rows(found), found.unknown, found.left_out)
+
+    return answer
 
 
 def _command(name: str, *examples: str) -> Callable[[Callable[[], _Query]], Callable[[], _Query]]:
@@ -251,25 +272,12 @@ def _ask() -> _Query:
     and so does the store, if there is one; exit code 3 means that an archive failed or gave only a
     part of its answer.
     """
-    from arclink.cli.ask_archives import (
-        INSTANCES,
-        STORE_OF_MANY,
-        ask_archives,
-        with_notes,
-    )
+    from arclink.cli.ask_archives import INSTANCES, STORE_OF_MANY, ask_archives
     from arclink.cli.instance_options import TIMEOUT, WHOLE
-    from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, AskQuery
-    from arclink.questions.rows import ASK_FORMAT, ask_as_rows, check_format
+    from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, QUESTION, AskQuery
+    from arclink.questions.rows import ASK_FORMAT, check_format
     from arclink.questions.table import QUESTIONS
 
-    name = Parameter(
-        "name",
-        "The question.",
-        named({name: name for name in QUESTIONS}),
-        is_required=True,
-        is_positional=True,
-        metavar="NAME",
-    )
     addresses = Parameter(
         "uris",
         "A file with an address on each line, for questions about many.",
@@ -295,28 +303,21 @@ def _ask() -> _Query:
 
     def elsewhere(given: Given) -> bool:
         if given.has(INSTANCES):
-            ask_archives(with_list(given), name.required(given))
+            ask_archives(with_list(given), QUESTION.required(given))
         elif not given.has(STORE_OF_MANY):
             raise UsageError("--store or --instance is missing: name a store, or services")
         return given.has(INSTANCES)
 
     def read(given: Given) -> _Answer:
         form = ASK_FORMAT.required(given)
-        query = AskQuery.of(with_list(given), name=name.required(given))
+        query = AskQuery.of(with_list(given), name=QUESTION.required(given))
         check_format(query, form)
 
-        def answer(graph: Scans) -> Iterator[bytes]:
-            with requested_tables(given, graph) as database:
-                from arclink.questions.asking import ask
-
-                found = ask(database, query)
-            yield from with_notes(form, ask_as_rows(found), found.unknown, found.left_out)
-
-        return answer
+        return _to_question(given, query, form)
 
     width = max(map(len, QUESTIONS))
     names = [f"  {name:<{width}}  {question.asks}" for name, question in QUESTIONS.items()]
-    parameters = (name, STORE_OF_MANY, SUBSET, *ASK_PARAMETERS, addresses, ASK_FORMAT)
+    parameters = (QUESTION, STORE_OF_MANY, SUBSET, *ASK_PARAMETERS, addresses, ASK_FORMAT)
     return _Query((*parameters, INSTANCES, TIMEOUT, WHOLE), read, names, elsewhere)
 
 

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 import orjson
 
 from arclink.access.archives import Refused
+from arclink.access.capabilities import ColumnKind
 from arclink.access.queries import LONGEST_URI
 from arclink.access.texts import printable
 from arclink.analysis.slices import Level
@@ -24,7 +25,7 @@ from arclink.known import KnownLinks
 from arclink.model import Timestamp
 from arclink.questions.queries import AskQuery
 from arclink.questions.rows import about_query
-from arclink.questions.table import COUNTS_OF_CAPTURES, ColumnType, type_of
+from arclink.questions.table import COLUMNS, COUNTS_OF_CAPTURES
 from arclink.timestamps import PATTERN_OF_SECONDS
 from arclink.uris.surts import surt_of
 
@@ -227,7 +228,7 @@ def _row(
     row: dict[str, Value] = {}
     for name in columns:
         value = member.get(name)
-        if value is not None and not _IS_VALUE[type_of(name)](value):
+        if value is not None and not _IS_VALUE[COLUMNS[name].kind](value):
             return None
         if isinstance(value, str):
             is_uri = name in _URIS and _has_pages(query)
@@ -276,9 +277,9 @@ def _is_fraction(value: object) -> bool:
     return isinstance(value, float) and math.isfinite(value) and 0 <= value < _MOST
 
 
-_IS_VALUE: Mapping[ColumnType, Callable[[object], bool]] = {
-    ColumnType.TEXT: lambda value: isinstance(value, str),
-    ColumnType.COUNT: _is_count,
-    ColumnType.FRACTION: _is_fraction,
-    ColumnType.TIME: _is_time,
+_IS_VALUE: Mapping[ColumnKind, Callable[[object], bool]] = {
+    ColumnKind.TEXT: lambda value: isinstance(value, str),
+    ColumnKind.NUMBER: _is_count,
+    ColumnKind.DECIMAL: _is_fraction,
+    ColumnKind.TIME: _is_time,
 }

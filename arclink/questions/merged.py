@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from arclink.access.archives import ArchiveReport, Outcome
+from arclink.access.capabilities import ColumnKind
 from arclink.access.common import SUBSET
 from arclink.access.declarations import Given
 from arclink.access.formats.json_document import archive_fields
@@ -35,7 +36,7 @@ from arclink.questions.archive_answers import (
 )
 from arclink.questions.queries import ASK_PARAMETERS, LIMIT, MIN_HOSTS, AskQuery
 from arclink.questions.rows import about_query, asked_line, read_from
-from arclink.questions.table import ColumnType, Merge, merge_of, type_of
+from arclink.questions.table import COLUMNS, Merge
 
 ROWS = 50_000
 """Largest number of rows about each address and window that an instance is asked for."""
@@ -239,7 +240,7 @@ def _order(named: _Named, query: AskQuery) -> tuple[float, Any, int]:
         greatest = max((_as_number(row[question.ranks]) for row in rows), default=0)
         return -greatest, "", named.place
     after = question.columns[len(question.names)]
-    if merge_of(after) is Merge.LEAST and not question.apart:
+    if COLUMNS[after].merge is Merge.LEAST and not question.apart:
         value = _least([row[after] for row in rows])
         return (value, "", named.place) if isinstance(value, int) else (0, value or "", named.place)
     return 0, "", named.place
@@ -257,7 +258,7 @@ def _as_one(rows: Sequence[Row], query: AskQuery) -> Row:
 def _value(name: str, rows: Sequence[Row], query: AskQuery) -> Value:
     values = [row[name] for row in rows]
     present = [value for value in values if value is not None]
-    match merge_of(name):
+    match COLUMNS[name].merge:
         case Merge.NAME if name in query.question.names:
             return _least(values)
         case Merge.NAME:
@@ -270,7 +271,7 @@ def _value(name: str, rows: Sequence[Row], query: AskQuery) -> Value:
             return present[0] if len({*present}) == 1 else None
         case _ if name in ("asked", "period"):
             return values[0]
-        case merge if type_of(name) is ColumnType.COUNT:
+        case merge if COLUMNS[name].kind is ColumnKind.NUMBER:
             return _sum(name, rows, query, may_add=merge is Merge.CAPTURES)
         case _:
             return None
@@ -321,13 +322,19 @@ def merged_as_rows(answer: MergedRows) -> RowAnswer:
         "apart": query.question.apart or None,
         ARCHIVES: [_fields(rows, report) for rows, report in answer.archives],
     }
-    columns = (ARCHIVES, *columns_of(query))
+    columns = columns_of(query)
     names = query.question.names
     uris = "name" if query.has_uris and names else ""
     lines = [*_lines(answer, unknown), *([""] if answer.rows else [])]
     sections = {"rows": answer.rows}
-    types = {**{name: _TYPES[type_of(name)] for name in columns}, ARCHIVES: "list<string>"}
-    return RowAnswer(about, lines, columns, sections, types=types, decimals=3, uris=uris)
+    kinds = {name: COLUMNS[name].kind for name in columns}
+    types = {
+        name: "string" if kind is ColumnKind.TIME else kind.value for name, kind in kinds.items()
+    }
+    types[ARCHIVES] = "list<string>"
+    return RowAnswer(
+        about, lines, (ARCHIVES, *columns), sections, types=types, decimals=3, uris=uris
+    )
 
 
 def _fields(rows: ArchiveRows, report: ArchiveReport) -> Mapping[str, object]:
@@ -374,12 +381,3 @@ def _lines(answer: MergedRows, unknown: str) -> Iterator[str]:
 def _names(row: Mapping[str, object]) -> Sequence[object]:
     names = row[ARCHIVES]
     return names if isinstance(names, list) else ()
-
-
-_TYPES = {
-    ColumnType.TEXT: "string",
-    ColumnType.TIME: "string",
-    ColumnType.COUNT: "int64",
-    ColumnType.FRACTION: "double",
-}
-"""Names of Arrow types."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple, Self
 
+from arclink.access.capabilities import Capability
 from arclink.access.common import COMMON_TO_FOLLOW, Redirects, limit_to
 from arclink.access.declarations import (
     TEXT,
@@ -33,7 +34,7 @@ from arclink.access.times import FROM, TO, UNTIL, span_of
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER, WINDOWS, Windows
 from arclink.model import ALL_TIME, Kind, Span
-from arclink.questions.table import QUESTIONS, Question, QuestionScope
+from arclink.questions.table import QUESTIONS, Question, QuestionScope, question_called
 from arclink.relations.parts import ARCHIVE, LAST, WebPart
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import QUERY_PATTERN
@@ -142,7 +143,7 @@ class Term(Enum):
 
 TERM = Parameter(
     "of",
-    "What `typical-words` counts: whole texts of links, or their words.",
+    "What `typical-anchors` counts: whole texts of links, or their words.",
     choice(Term),
     default="text",
     fields=("term",),
@@ -188,14 +189,51 @@ class AskedPart(NamedTuple):
     part: WebPart
 
 
-def check_question(question: str) -> None:
-    """Check that there is a question.
+QUESTION = Parameter(
+    "name",
+    "The question.",
+    Form(
+        f"one of {', '.join(QUESTIONS)}", {"type": "string", "enum": [*QUESTIONS]}, question_called
+    ),
+    is_required=True,
+    is_positional=True,
+    metavar="NAME",
+)
+
+
+def question_asked(name: str) -> str:
+    """Return the name of a question, which may be an earlier one.
 
     Raises:
         BadParameterError: No question has this name.
     """
-    if question not in QUESTIONS:
-        raise BadParameterError("question", question, f"one of {', '.join(QUESTIONS)}")
+    return QUESTION.read(name, "question")
+
+
+def question_of_part(one: Capability[Any], given: Given) -> "AskQuery | None":
+    """Return the question with the name of a capability, if it is asked about more than one page.
+
+    A page is answered by look-ups, a part of the archive by SQL, both under one name.
+
+    Args:
+        one: The capability.
+        given: The parameters that were received for it.
+
+    Returns:
+        The question; None if the capability itself answers.
+
+    Raises:
+        BadParameterError: A parameter is only for one page, or a value is wrong.
+    """
+    uri = given.text(URI)
+    if one.name not in QUESTIONS or (uri != EVERYTHING and as_written(uri)[1] is None):
+        return None
+    names = {parameter.name for parameter in ASK_PARAMETERS}
+    for parameter in one.query.DECLARED:
+        if parameter.name not in names and given.has(parameter):
+            why = f"is only for one page: leave it out, or ask about a page instead of {uri!r}"
+            raise ConflictError(parameter.name, given.text(parameter), why)
+    return AskQuery.of(given, name=one.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ def questions_as_rows() -> RowAnswer:
         for name, one in QUESTIONS.items()
     ]
     return RowAnswer(
-        {"columns": dict(COLUMNS)},
+        {"columns": {name: column.about for name, column in COLUMNS.items()}},
         [],
         [*rows[0]],
         {"questions": rows},

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import takewhile
+from typing import NamedTuple
 
-from arclink.access.formats.rows import TIME_COLUMNS
+from arclink.access.capabilities import ColumnKind
+from arclink.access.declarations import warn_renamed
 from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
 
@@ -113,7 +115,7 @@ class Question:
     @property
     def names(self) -> tuple[str, ...]:
         """The columns that name a row: the first ones, if they are names."""
-        return tuple(takewhile(lambda one: merge_of(one) is Merge.NAME, self.columns))
+        return tuple(takewhile(lambda one: COLUMNS[one].merge is Merge.NAME, self.columns))
 
     @property
     def about(self) -> str:
@@ -121,157 +123,161 @@ class Question:
         return f"{self.rows} {self.counts}"
 
 
-EXTRA = {
-    "asked": "The address that the row is about, if the question is about several.",
-    "period": (
-        "Window of time of the captures; `rising` and `new-words`: the later one of the two "
-        "compared."
-    ),
-    "captures": (
-        "In windows of time, if rows are about links: captures in the window that the row is read "
-        "from; `linkers`: those of `name`; not in `most-linked`, which has another `captures`."
-    ),
-    "read": (
-        "Number of these whose links are known. With 0, links then are unknown, and not none."
-    ),
-}
+class AnswerColumn(NamedTuple):
+    """A column of answers to questions.
+
+    Attributes:
+        kind: What its values are. Each may be null.
+        about: What they are, as people read it.
+        merge: How the values of several archives become one.
+    """
+
+    kind: ColumnKind
+    about: str
+    merge: Merge
+
+
+def _text(about: str, merge: Merge = Merge.NEVER) -> AnswerColumn:
+    return AnswerColumn(ColumnKind.TEXT, about, merge)
+
+
+def _number(about: str, merge: Merge = Merge.NEVER) -> AnswerColumn:
+    return AnswerColumn(ColumnKind.NUMBER, about, merge)
+
+
+def _decimal(about: str, merge: Merge = Merge.NEVER) -> AnswerColumn:
+    return AnswerColumn(ColumnKind.DECIMAL, about, merge)
+
+
+def _time(about: str, merge: Merge = Merge.NEVER) -> AnswerColumn:
+    return AnswerColumn(ColumnKind.TIME, about, merge)
+
+
+EXTRA = ("asked", "period", "captures", "read")
 """Columns that answers have when they are needed; `captures` and `read` are the last ones."""
 
-COLUMNS: Mapping[str, str] = {
-    "name": (
-        "Page, host or domain; of several variants of a page, the first in the alphabet; `gaps` "
-        "and `stale`: the one that most links use."
+COLUMNS: Mapping[str, AnswerColumn] = {
+    "asked": _text("The address that the row is about, if the question is about several."),
+    "period": _text(
+        "Window of time of the captures; `rising` and `new-anchors`: the later one of the two "
+        "compared."
     ),
-    "source": "Page, host or domain that links; named like `name`.",
-    "target": "Where the link leads; `host-links`: named like `name`.",
-    "text": (
-        "Text of the links, or alternate text of images; may be empty. `begin`: the one that most "
-        "pages have."
+    "read": _number(
+        "Number of these whose links are known. With 0, links then are unknown, and not none."
     ),
-    "term": "Text of the links, or a word of these (`of`).",
-    "tf_idf": (
-        "Weight of the term: `tf` · log10(N / `df`); N: pages, hosts or domains to which any text "
-        "leads."
+    "name": _text(
+        "Page, host or domain; of several variants of a page, the first in the alphabet; "
+        "`gaps` and `stale`: the one that most links use.",
+        Merge.NAME,
     ),
-    "tf": "How often distinct links have the term: page, target, kind, text and rel.",
-    "df": (
-        "Number of pages, hosts or domains of the archive to which links with the term lead, at "
-        "any time and of any kind."
+    "source": _text("Page, host or domain that links; named like `name`.", Merge.NAME),
+    "target": _text("Where the link leads; `host-links`: named like `name`.", Merge.NAME),
+    "text": _text(
+        "Text of the links, or alternate text of images; may be empty. `begin`: the one that "
+        "most pages have.",
+        Merge.NAME,
     ),
-    "tld": "Top-level domain of the linking hosts; `address` if they are IP addresses.",
-    "state": "Why it is in the list; `changed`: what differs.",
-    "title": "Newest title of the page.",
-    "found_in": "Where the words are: `address`, `title`, `words` of links.",
-    "letters": "Letters that are added, missing or other.",
-    "links": (
-        "Distinct links: page, target, kind, text and rel. Variants of the page in the question "
-        "(`http` and `https`, with `www` and without) are one page."
+    "term": _text("Text of the links, or a word of these (`of`).", Merge.NAME),
+    "tf_idf": _decimal(
+        "Weight of the term: `tf` · log10(N / `df`); N: pages, hosts or domains to which any "
+        "text leads."
     ),
-    "pages": (
-        "Distinct pages, variants of a URI as one: those that link, or for `captures` and `hosts` "
-        "those captured; `churn`: those compared, each variant by itself."
+    "tf": _number("How often distinct links have the term: page, target, kind, text and rel."),
+    "df": _number(
+        "Number of pages, hosts or domains of the archive to which links with the term lead, "
+        "at any time and of any kind."
     ),
-    "mementos": "Captures that show the links.",
-    "hosts": "Distinct hosts of the linking pages.",
-    "domains": "Distinct registered domains of the linking pages.",
-    "pages_before": "The same in the period before.",
-    "hosts_before": "The same in the period before.",
-    "changes": "Links added and removed; null if they are not known.",
-    "comparisons": "Pairs of captures.",
-    "days_apart": (
-        "Mean number of days between two compared captures, to six digits after the point. If it "
-        "is much longer than the period, changes may belong to earlier ones."
+    "tld": _text(
+        "Top-level domain of the linking hosts; `address` if they are IP addresses.", Merge.NAME
     ),
-    "links_before": "Links of the earlier captures: targets with a host.",
-    "added": (
-        "Links that an earlier capture of the page did not have; `churn`: that the one before did "
-        "not have."
+    "state": _text("Why it is in the list; `diff`: what differs.", Merge.SAME),
+    "title": _text("Newest title of the page.", Merge.SAME),
+    "found_in": _text("Where the words are: `address`, `title`, `words` of links.", Merge.SAME),
+    "letters": _number("Letters that are added, missing or other.", Merge.LEAST),
+    "links": _number(
+        "Distinct links: page, target, kind, text and rel. Variants of the page in the "
+        "question (`http` and `https`, with `www` and without) are one page."
     ),
-    "first_capture": (
+    "pages": _number(
+        "Distinct pages, variants of a URI as one: those that link, or for `captures` and "
+        "`hosts` those captured; `churn`: those compared, each variant by itself."
+    ),
+    "mementos": _number("Captures that show the links.", Merge.CAPTURES),
+    "contents": _number("Distinct contents that have the links."),
+    "kinds": _text("Elements and attributes of the links.", Merge.SAME),
+    "hosts": _number("Distinct hosts of the linking pages."),
+    "domains": _number("Distinct registered domains of the linking pages."),
+    "pages_before": _number("The same in the period before."),
+    "hosts_before": _number("The same in the period before."),
+    "changes": _number("Links added and removed; null if they are not known."),
+    "comparisons": _number("Pairs of captures."),
+    "days_apart": _decimal(
+        "Mean number of days between two compared captures, to six digits after the point. If "
+        "it is much longer than the period, changes may belong to earlier ones."
+    ),
+    "links_before": _number("Links of the earlier captures: targets with a host."),
+    "added": _number(
+        "Links that an earlier capture of the page did not have; `churn`: that the one before "
+        "did not have."
+    ),
+    "first_capture": _number(
         "Links that the first known capture of the page has: since when it had them is not known."
     ),
-    "removed": "Links that a later capture of the page does not have any more.",
-    "last_without": (
-        "Time of the last capture of the page before that has no such link, although its links are "
-        "known: the link appeared between the two. Without one, it may be older."
+    "removed": _number("Links that a later capture of the page does not have any more."),
+    "last_without": _time(
+        "Time of the last capture of the page before that has no such link, although its "
+        "links are known: the link appeared between the two. Without one, it may be older."
     ),
-    "page": "Page with the link.",
-    "months": "Age of links in months of 30.436875 days, in whole days: month 16 is day 486.",
-    "at_risk": "Links that were observed for at least that time.",
-    "gone": "Links that were seen to be gone by then.",
-    "share": "Share of links that live longer.",
-    "low": "Lower end of its confidence interval of 95 %; null if nothing varies.",
-    "high": "Upper end of it.",
-    "earliest": "The share, if links ended when they were last seen.",
-    "latest": "The share, if links ended when they were first missing.",
-    "captures": (
-        "Number of captures; `most-linked` and `near`: at any time, 0 if it was never captured."
+    "page": _text("Page with the link.", Merge.NAME),
+    "months": _number(
+        "Age of links in months of 30.436875 days, in whole days: month 16 is day 486.", Merge.NAME
     ),
-    "status": "HTTP status that the newest capture shows which shows one.",
-    "status_before": "HTTP status of the earlier capture.",
-    "title_before": "Title of the earlier capture; empty without a title, null if not known.",
-    "mime": "Media type that the newest capture shows; `vanished`: of those without error.",
-    "success": "Captures with status 200 to 299.",
-    "redirects": "Captures with status 300 to 399.",
-    "errors": "Captures with status 400 or more.",
-    "known": (
-        "Captures whose links are known, also if there are no links; not those that redirect to a "
-        "variant of their own URI, because they say nothing about the page."
+    "at_risk": _number("Links that were observed for at least that time."),
+    "gone": _number("Links that were seen to be gone by then."),
+    "share": _decimal("Share of links that live longer."),
+    "low": _decimal("Lower end of its confidence interval of 95 %; null if nothing varies."),
+    "high": _decimal("Upper end of it."),
+    "earliest": _decimal("The share, if links ended when they were last seen."),
+    "latest": _decimal("The share, if links ended when they were first missing."),
+    "captures": _number(
+        "Number of captures; `most-linked` and `near`: at any time, 0 if it was never "
+        "captured. In windows of time, if rows are about links: captures in the window that "
+        "the row is read from; `linkers`: those of `name`.",
+        Merge.CAPTURES,
     ),
-    "first": "Time of the first capture that counts; `changed`: of the earlier one compared.",
-    "last": (
-        "Time of the last capture that counts; `begin` and `vanished`: of the last one without "
-        "error; `changed`: of the later one compared."
+    "status": _number("HTTP status that the newest capture shows which shows one.", Merge.SAME),
+    "status_before": _number("HTTP status of the earlier capture."),
+    "title_before": _text(
+        "Title of the earlier capture; empty without a title, null if not known."
     ),
-    "captured": "Time of its own last capture.",
-    "since": "Time of the first error after it.",
-    "host_last": "Time of the last capture of any page of the host.",
+    "mime": _text(
+        "Media type that the newest capture shows; `vanished`: of those without error.", Merge.SAME
+    ),
+    "success": _number("Captures with status 200 to 299.", Merge.CAPTURES),
+    "redirects": _number("Captures with status 300 to 399.", Merge.CAPTURES),
+    "errors": _number("Captures with status 400 or more.", Merge.CAPTURES),
+    "known": _number(
+        "Captures whose links are known, also if there are no links; not those that redirect "
+        "to a variant of their own URI, because they say nothing about the page.",
+        Merge.CAPTURES,
+    ),
+    "first": _time(
+        "Time of the first capture that counts; `diff`: of the earlier one compared.",
+        Merge.LEAST,
+    ),
+    "last": _time(
+        "Time of the last capture that counts; `begin` and `vanished`: of the last one "
+        "without error; `diff`: of the later one compared.",
+        Merge.GREATEST,
+    ),
+    "captured": _time("Time of its own last capture."),
+    "since": _time("Time of the first error after it."),
+    "host_last": _time("Time of the last capture of any page of the host."),
 }
-"""The columns of all questions."""
-
-_MERGES: Mapping[Merge, tuple[str, ...]] = {
-    Merge.NAME: ("name", "source", "target", "text", "term", "tld", "page", "months"),
-    Merge.LEAST: ("first", "letters"),
-    Merge.GREATEST: ("last",),
-    Merge.SAME: ("state", "title", "found_in", "status", "mime"),
-    Merge.CAPTURES: ("mementos", "captures", "success", "redirects", "errors", "known"),
-}
-"""The columns of which several archives have one value together; others are `Merge.NEVER`."""
-
-_TEXTS = frozenset(
-    (
-        *("asked", "period", "name", "source", "target", "text", "term", "tld", "page"),
-        *("state", "title", "title_before", "found_in", "mime"),
-    )
-)
-_FRACTIONS = frozenset(("tf_idf", "days_apart", "share", "low", "high", "earliest", "latest"))
-
-
-def merge_of(column: str) -> Merge:
-    """Return how the values of several archives in a column become one."""
-    return next((merge for merge, names in _MERGES.items() if column in names), Merge.NEVER)
-
+"""The columns of all questions; those of `EXTRA` come first."""
 
 COUNTS_OF_CAPTURES = ("captures", "pages", "success", "redirects", "errors", "known")
 """Columns that are 0 where there are no captures, in questions that are not about links."""
-
-
-class ColumnType(Enum):
-    """What the values of a column are, if they are known."""
-
-    TEXT = "text"
-    COUNT = "whole number"
-    FRACTION = "number"
-    TIME = "time of 14 digits"
-
-
-def type_of(column: str) -> ColumnType:
-    """Return the type of the values of a column that are known: most are counts."""
-    if column in TIME_COLUMNS:
-        return ColumnType.TIME
-    if column in _FRACTIONS:
-        return ColumnType.FRACTION
-    return ColumnType.TEXT if column in _TEXTS else ColumnType.COUNT
 
 
 QUESTIONS: Mapping[str, Question] = {
@@ -314,14 +320,14 @@ QUESTIONS: Mapping[str, Question] = {
         level=Level.URI,
         has_variants=True,
     ),
-    "changed": Question(
+    "diff": Question(
         "What changed between two times?",
         "Changed",
         "A row for each page that differs between its newest captures by the end of `from` and by "
         "the end of `to`; without these times, between its first and its last capture. Only "
         "captures with known links count, also errors, which have none. `state` lists what "
-        "differs: content (the payload), links, status, title. Links are those of `diff`, but only "
-        "of these captures: `diff` adds those of other variants of the page. It is `not known "
+        "differs: content (the payload), links, status, title. The command `diff` lists the links "
+        "of one page, with those of its other variants. It is `not known "
         "before` if there is no such capture by the earlier time: whether the page existed then is "
         "not known. Pages with most links added and removed come first, and those not known before "
         "last. The answer says how many more pages were compared and do not differ.",
@@ -338,20 +344,21 @@ QUESTIONS: Mapping[str, Question] = {
         is_timeless=True,
         apart="another archive may have captures between the two that are compared",
     ),
-    "words": Question(
+    "anchors": Question(
         "With which words?",
-        "Words",
-        "A row for each text of links to it, those with most links first.",
+        "Anchors",
+        "A row for each text of links to it, those with most links first. The command "
+        "`anchors` has the same rows of one page by look-ups, and more parameters.",
         "`from` and `to` limit the captures of linking pages; pages and targets are all "
         "variants of a URI as one, but in `links` each variant of a linking page counts.",
         "links",
-        ("text", "links", "pages", "hosts", "first", "last"),
+        (*("text", "links", "contents", "pages", "mementos", "hosts", "first", "last", "kinds"),),
         level=None,
         groups=SliceGroups.TEXTS,
     ),
-    "typical-words": Question(
+    "typical-anchors": Question(
         "Which words are typical of it?",
-        "Typical words",
+        "Typical anchors",
         "A row for each text of links to it, or each word of these, those with the greatest weight "
         "first. The weight compares it with the other pages that links lead to, or with the other "
         "hosts or domains, if a host or domain is asked about. Only targets with a host count.",
@@ -362,9 +369,9 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
         has_terms=True,
     ),
-    "new-words": Question(
+    "new-anchors": Question(
         "Which words appeared and disappeared?",
-        "New and lost words",
+        "New and lost anchors",
         "A row for each text of links to it that is in one of the last two periods and not in the "
         "other: it came or went. `pages` and `hosts` are those of the period that has it; in the "
         "other one, no page has it. Only pages that were captured in both count. Texts on most "
@@ -631,3 +638,28 @@ QUESTIONS: Mapping[str, Question] = {
     ),
 }
 """All questions by name, in the order in which people meet them."""
+
+_WAS = {
+    "words": "anchors",
+    "typical-words": "typical-anchors",
+    "new-words": "new-anchors",
+    "changed": "diff",
+}
+"""Earlier names of questions, which are read for one more version."""
+
+
+def question_called(name: str) -> str:
+    """Return the name of a question; an earlier one warns.
+
+    Raises:
+        ValueError: No question has this name.
+
+    >>> question_called("linkers")
+    'linkers'
+    """
+    if name in _WAS:
+        warn_renamed(f"the question {name}", _WAS[name])
+    found = _WAS.get(name, name)
+    if found not in QUESTIONS:
+        raise ValueError
+    return found

@@ -26,7 +26,7 @@ from arclink.questions.merged import (
     merge_rows,
     merged_as_rows,
 )
-from arclink.questions.queries import check_question
+from arclink.questions.queries import question_asked
 from arclink.questions.rows import ask_as_rows
 from arclink.service.negotiation import ASK_FORMAT, FORMAT, accepted_ask_format, accepted_format
 from arclink.service.pages.html_output import prefers_page, rendered
@@ -34,7 +34,7 @@ from arclink.service.pages.requests import download
 from arclink.service.pages.saving import table_formats
 from arclink.service.problems import problem, store_away
 from arclink.service.query_resources import HOW
-from arclink.service.questions import ASK, respond_to_question
+from arclink.service.questions import ASK, respond_with_rows
 from arclink.service.responses import asked as asked_parameters
 from arclink.service.responses import content_type, link_to_next
 from arclink.service.stores import current_store, requested_store, stores_of_app
@@ -85,7 +85,7 @@ def aggregate_answers(question: str) -> Response:
     Raises:
         BadParameterError: There is no such question, or a parameter is wrong.
     """
-    check_question(question)
+    question = question_asked(question)
     given = asked_parameters(ASK)
     asked = MergedQuestion.of(given.without(ASK_FORMAT.name), question)
     form = accepted_ask_format(request, given, asked.query)
@@ -98,7 +98,7 @@ def aggregate_answers(question: str) -> Response:
         return failure
     rows = merged_as_rows(answer)
     unknown = f"not every archive knows: {', '.join(answer.unknown)}" if answer.unknown else ""
-    response = respond_to_question(rows, form, answer.total, unknown)
+    response = respond_with_rows(rows, form, answer.total, unknown)
     _report(response, answer.reports)
     return response
 

@@ -17,6 +17,7 @@ from arclink.charts.time_axis import Axis
 from arclink.errors import StoreError, UsageError
 from arclink.model import ALL_TIME, Surt, UriR
 from arclink.questions.table import QuestionScope
+from arclink.service.pages.anchors import show_anchors
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.captures import show_captures
 from arclink.service.pages.changes import show_changes
@@ -39,7 +40,6 @@ from arclink.service.pages.sites import (
     words_typed,
 )
 from arclink.service.pages.texts import show_texts
-from arclink.service.pages.words import show_words
 from arclink.service.problems import note_loss
 from arclink.service.responses import lead_to
 from arclink.service.settings import Settings
@@ -62,7 +62,7 @@ _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
     {
         View.GLANCE: show_glance,
         View.LINKS: show_links,
-        View.WORDS: show_words,
+        View.ANCHORS: show_anchors,
         View.CHANGES: show_changes,
         View.TEXT: show_texts,
         View.GRAPH: show_graph,

@@ -100,7 +100,7 @@ def _links(json: Sequence[str]) -> Mapping[str, Schema]:
     }
 
 
-def _rows(name: str, formats: Mapping[str, RowFormat] = ROW_FORMATS) -> Mapping[str, Schema]:
+def _rows(name: str, formats: Mapping[str, RowFormat] = ROW_FORMATS) -> dict[str, Schema]:
     return {
         media_type: ref(name) if media_type == "application/json" else _schema_of(media_type)
         for form in formats.values()
@@ -138,12 +138,15 @@ _URI_IN_PATH: Mapping[str, Schema] = {
 
 def _of_capability(one: Capability[Any]) -> Resource:
     has_pages = CURSOR in one.query.DECLARED
+    answers, is_question = _rows(one.schema), one.name in QUESTIONS
+    if is_question:  # about a part of the archive
+        answers |= {"application/json": {"anyOf": [ref(one.schema), ref("Answer")]}}
     return Resource(
         f"/{one.name}",
         one.name,
         one.asks,
-        _rows(one.schema),
-        (400, 406, 414, *([422] if one.is_of_graph else []), 503),
+        answers,
+        (400, 406, 414, *([422] if one.is_of_graph or is_question else []), 503),
         in_rows(one),
         headers=_NEXT if has_pages else {},
     )

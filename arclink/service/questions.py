@@ -6,10 +6,10 @@ from typing import Final
 from flask import Blueprint, Response, jsonify, request
 
 from arclink.access.common import SUBSET
-from arclink.access.declarations import AnyParameter, Form, Parameter
+from arclink.access.declarations import AnyParameter, Form, Given, Parameter
 from arclink.access.formats.rows import RowAnswer, RowFormat
 from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
-from arclink.questions.queries import ASK_PARAMETERS, AskQuery, check_question
+from arclink.questions.queries import ASK_PARAMETERS, AskQuery, question_asked
 from arclink.questions.rows import ask_as_rows, questions_as_rows
 from arclink.service.negotiation import (
     ASK_FORMAT,
@@ -69,15 +69,20 @@ def ask_question(question: str) -> Response:
         LimitError: The answer exceeds a limit.
         StoreError: The store cannot be read.
     """
-    check_question(question)
+    question = question_asked(question)
     given = asked(ASK)
     query = AskQuery.of(given.without(SUBSET.name, ASK_FORMAT.name), name=question)
     form = accepted_ask_format(request, given, query)
+    return respond_to_question(query, given, form)
+
+
+def respond_to_question(query: AskQuery, given: Given, form: tuple[RowFormat, str]) -> Response:
+    """Return the answer of a store to a question; see `ask_question`."""
     answer = stores_of_app().tables.answer(requested_store(given), query)
-    return respond_to_question(ask_as_rows(answer), form, answer.total, answer.unknown)
+    return respond_with_rows(ask_as_rows(answer), form, answer.total, answer.unknown)
 
 
-def respond_to_question(
+def respond_with_rows(
     rows: RowAnswer, form: tuple[RowFormat, str], total: int, unknown: str
 ) -> Response:
     """Return an answer, with its number of rows and why it may have none in headers."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from arclink.access.archives import Refused
 from arclink.access.capabilities import ColumnKind, RowColumn, capability
 from arclink.access.capture_fields import EXPLANATION, TIMEMAP, CaptureForm, FieldKind
+from arclink.questions.table import COLUMNS
 
 Schema = Mapping[str, object]
 
@@ -187,7 +188,10 @@ _OF_QUESTION: Mapping[str, Schema] = {
     "from": _or_null(_TIMESTAMP),
     "to": _or_null(_TIMESTAMP),
     "total": NUMBER,
-    "rows": listed({"type": "object"}),
+}
+_ROW: Mapping[str, Schema] = {
+    name: {**_or_null(_OF_COLUMN[column.kind]), "description": column.about}
+    for name, column in COLUMNS.items()
 }
 _CAPTURES_OF_ANSWER = fields(
     {
@@ -294,6 +298,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "inlinks_known": _INLINKS_KNOWN,
             "inlinks_read_from": _READ_CAPTURES,
             "by": TEXTS,
+            "kinds": TEXTS,
             "start": NUMBER,
             "total": NUMBER,
             "counted": _EXTENT,
@@ -321,13 +326,14 @@ SCHEMAS: Mapping[str, Schema] = {
         about="the questions that can be asked",
     ),
     "Answer": fields(
-        {**_OF_QUESTION, "captures": _CAPTURES_OF_ANSWER},
+        {**_OF_QUESTION, "rows": listed(fields({}, _ROW)), "captures": _CAPTURES_OF_ANSWER},
         {"unchanged": NUMBER, "unknown": TEXT},
         about="the answer to a question",
     ),
     "MergedAnswer": fields(
         {
             **_OF_QUESTION,
+            "rows": listed(fields({"archives": TEXTS}, _ROW)),
             "apart": _or_null(TEXT),
             "archives": listed(
                 fields(
@@ -379,6 +385,7 @@ SCHEMAS: Mapping[str, Schema] = {
             "from": _TIMESTAMP,
             "to": _TIMESTAMP,
             "direction": {"enum": ["out", "in", "both"]},
+            "kinds": TEXTS,
             "in_force": fields({"from": listed(_DIFFERENT_STATE), "to": listed(_DIFFERENT_STATE)}),
             "start": NUMBER,
             "totals": _per_direction(

@@ -25,7 +25,8 @@ A, B, C, WWW = (
 )
 T1, T2, T3 = "20091104000000", "20100116120000", "20100116130000"
 
-Key = tuple[str, str, str, str]
+Key = tuple[str, str, str]
+Row = tuple[int, int, int, int, int, str, str, str]
 
 
 def ask(
@@ -35,39 +36,39 @@ def ask(
     return answer_anchors(store, AnchorsQuery.from_parameters([("uri", uri), *given]), budget)
 
 
-def counts(answer: AnchorsAnswer) -> dict[Key, tuple[int, int, int, int, str, str]]:
+def counts(answer: AnchorsAnswer) -> dict[Key, Row]:
     return {
-        (one.period, one.host, one.text, one.kind): (
-            *one.counts[:4],
+        (one.period, one.host, one.text): (
+            *one.counts[:5],
             one.counts.first.timestamp,
             one.counts.last.timestamp,
+            " ".join(one.kinds),
         )
         for one in answer.anchors
     }
 
 
-def plainly(
-    pages: list[Page], digits: int, is_by_host: bool
-) -> dict[Key, tuple[int, int, int, int, str, str]]:
+def plainly(pages: list[Page], digits: int, is_by_host: bool) -> dict[Key, Row]:
     """Return the counts as the words say it: look at every link of every page."""
-    seen: dict[Key, list[tuple[Page, str | None]]] = defaultdict(list)
+    seen: dict[Key, list[tuple[Page, str, str | None]]] = defaultdict(list)
     for page in pages:
         for one in page.links or ():
             if surt_of(one.target) == surt_of(A):
                 day = f"{page.timestamp[:4]}-{page.timestamp[4:6]}-{page.timestamp[6:8]}"[
                     : {0: 0, 4: 4, 6: 7, 8: 10}[digits]
                 ]
-                seen[day, host(page) if is_by_host else "", one.text, one.kind].append(
-                    (page, one.rel)
-                )
+                linking_host = host(page) if is_by_host else ""
+                seen[day, linking_host, one.text].append((page, one.kind, one.rel))
     return {
         key: (
-            len({(page.original, rel) for page, rel in found}),
-            len({page.content for page, _ in found}),
-            len({(page.original, page.timestamp) for page, _ in found}),
-            len({host(page) for page, _ in found}),
-            min(page.timestamp for page, _ in found),
-            max(page.timestamp for page, _ in found),
+            len({(page.original, kind, rel) for page, kind, rel in found}),
+            len({page.content for page, _, _ in found}),
+            len({surt_of(page.original) for page, _, _ in found}),
+            len({(page.original, page.timestamp) for page, _, _ in found}),
+            len({host(page) for page, _, _ in found}),
+            min(page.timestamp for page, _, _ in found),
+            max(page.timestamp for page, _, _ in found),
+            " ".join(sorted({kind for _, kind, _ in found})),
         )
         for key, found in seen.items()
     }
@@ -109,7 +110,7 @@ pages = st.builds(
 def test_counts_are_those_of_the_plain_definition(
     by: str, digits: int, is_by_host: bool, archive: list[Page]
 ) -> None:
-    answer = ask(MemoryStore(archive), by=by, limit="0")
+    answer = ask(MemoryStore(archive), by=by, limit="0", kinds="all")
     assert counts(answer) == plainly(archive, digits, is_by_host)
     assert answer.extent.is_complete
 
@@ -136,7 +137,8 @@ def test_range_time_and_kind_narrow_what_is_counted() -> None:
     ]
     store = MemoryStore(pages)
     assert [one.text for one in ask(store, to="2009").anchors] == ["old"]
-    assert [one.text for one in ask(store, at="2010").anchors] == ["logo", "new"]
+    assert [one.text for one in ask(store, at="2010").anchors] == ["new"]
+    assert [one.text for one in ask(store, at="2010", kinds="all").anchors] == ["logo", "new"]
     assert [one.text for one in ask(store, kind="img@src").anchors] == ["logo"]
 
 

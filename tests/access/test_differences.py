@@ -222,7 +222,9 @@ def test_direction_kind_and_limit_narrow_the_answer() -> None:
     query = DiffQuery.from_parameters([("uri", A), ("from", T1), ("to", T2), ("limit", "1")])
     answer = answer_diff(MemoryStore(pages), query)
     assert len(answer.links[Change.ADDED]) == 1
-    assert answer.totals[Direction.OUT][Change.ADDED] == 3
+    assert answer.totals[Direction.OUT][Change.ADDED] == 2
+    of_all = ask(MemoryStore(pages), T1, T2, kinds="all")
+    assert of_all.totals[Direction.OUT][Change.ADDED] == 3
 
 
 def test_uri_ms_name_the_mementos_that_show_a_link() -> None:

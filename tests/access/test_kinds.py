@@ -132,7 +132,8 @@ def test_every_command_that_counts_links_has_the_one_option() -> None:
     follow = ("navigation",)
     analyses = ("pagerank", "path", "properties")
     assert defaults == {
-        **dict.fromkeys(("aggregate", "anchors", "diff", "links"), ("all",)),
+        **dict.fromkeys(("aggregate", "links"), ("all",)),
+        **dict.fromkeys(("anchors", "diff"), follow),
         **{f"analyze {name}": follow for name in analyses},
         "ask": follow,
         "export": None,  # each format has its own

@@ -23,7 +23,7 @@ NEWS, SPORT, OTHER = (
 )
 T1, T2, T3 = "20091231235959", "20100101000000", "20100201000000"
 
-Numbers = tuple[int, int, int, int, str, str]
+Numbers = tuple[int, int, int, int, int, str, str]
 Key = tuple[str, str, str]
 """Direction, host or domain, period; an empty period for all times."""
 
@@ -50,7 +50,7 @@ def ask(store: GraphStore, budget: Budget | None = None, **parameters: str) -> L
 
 
 def numbers(counts: Counts) -> Numbers:
-    return *counts[:4], counts.first.timestamp, counts.last.timestamp
+    return *counts[:5], counts.first.timestamp, counts.last.timestamp
 
 
 def counts_of(answer: LevelAnswer, period: str = "") -> dict[Key, Numbers]:
@@ -97,6 +97,7 @@ def plainly(pages: list[Page], level: str, digits: int) -> dict[Key, Numbers]:
         key: (
             len({one for _, _, one in found}),
             len({page.content for page, _, _ in found}),
+            len({surt_of(other) for _, other, _ in found}),
             len({(page.original, page.timestamp) for page, _, _ in found}),
             len({host(other) for _, other, _ in found} - {""}),
             min(page.timestamp for page, _, _ in found),

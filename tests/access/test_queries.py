@@ -2,6 +2,7 @@
 
 import re
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -45,6 +46,7 @@ def test_defaults_are_both_directions_all_time_and_a_thousand_members() -> None:
 
 
 PAGE = LinkQuery(UriR(URI[1]))
+FOLLOWED = replace(PAGE, kinds=NAVIGATION)
 YEARS = (Timestamp("20091231235959"), Timestamp("20101231235959"))
 
 
@@ -53,9 +55,9 @@ YEARS = (Timestamp("20091231235959"), Timestamp("20101231235959"))
     [
         pytest.param(PAGE, [URI], id="links"),
         pytest.param(LevelQuery(PAGE, level=GroupLevel.HOST), [URI, ("level", "host")], id="level"),
-        pytest.param(AnchorsQuery(PAGE), [URI], id="anchors"),
+        pytest.param(AnchorsQuery(FOLLOWED), [URI], id="anchors"),
         pytest.param(
-            DiffQuery(PAGE, first=YEARS[0], last=YEARS[1]),
+            DiffQuery(FOLLOWED, first=YEARS[0], last=YEARS[1]),
             [URI, ("from", "2009"), ("to", "2010")],
             id="diff",
         ),

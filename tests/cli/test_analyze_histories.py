@@ -38,18 +38,18 @@ def ask(store: str, *arguments: str) -> str:
 
 def test_words_have_weights_in_listed_windows_and_a_limit_holds_for_each(store: str) -> None:
     arguments = ("--by", "2009-11/2009-12,2010-02", "--limit", "1", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(ask(store, "typical-words", OPENING, *arguments))))
+    rows = list(csv.DictReader(io.StringIO(ask(store, "typical-anchors", OPENING, *arguments))))
     assert [(row["period"], row["term"]) for row in rows] == [
         ("2009-11/2009-12", "Opening ceremony set for 12 February"),
         ("2010-02", "Eröffnungsfeier"),
     ]
-    table = ask(store, "typical-words", OPENING, "--by", "month", "--kinds", "all")
+    table = ask(store, "typical-anchors", OPENING, "--by", "month", "--kinds", "all")
     assert re.search("2010-02  開会式 +2.512 +1 +1 +1 +1 +1  2010-02-12 06:00:22", table)
 
 
 def test_words_of_a_host_that_others_wrote(store: str) -> None:
     arguments = ("*.kalvik2010.example", "--external", "--of", "word", "--format", "json")
-    document = json.loads(ask(store, "typical-words", *arguments))
+    document = json.loads(ask(store, "typical-anchors", *arguments))
     assert document["kinds"] == ["navigation"]
     assert [(row["term"], row["tf"], row["df"]) for row in document["rows"][:2]] == [
         ("kalvik", 62, 2),

@@ -109,7 +109,7 @@ def test_exports_have_the_kinds_of_their_format_by_default(site: str, tmp_path: 
 ANALYSES = [
     *(
         ("ask", name, "http://site.example/p0")
-        for name in ("first-linkers", "survival", "typical-words")
+        for name in ("first-linkers", "survival", "typical-anchors")
     ),
     ("pagerank",),
     ("properties",),

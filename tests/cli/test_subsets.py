@@ -92,7 +92,7 @@ def test_links_of_a_subset_are_from_its_captures(store: Path) -> None:
     [
         ("analyze", "pagerank", "--by", "all", "--level", "host"),
         ("ask", "churn"),
-        ("ask", "typical-words", "*.kalvik2010.example"),
+        ("ask", "typical-anchors", "*.kalvik2010.example"),
         ("stats",),
         ("anchors", PAGE),
     ],

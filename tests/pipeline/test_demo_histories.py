@@ -107,7 +107,7 @@ def test_texts_are_weighed_as_all_true_links_say(
             documents[name].add(text)
         if name == level.name_of(surt_of(OPENING)) and text:
             links[f"{month[:4]}-{month[4:]}", text] += 1
-    answer = arclink.open(store).ask("typical-words", asked, scope=scope, kinds="all", by="month")
+    answer = arclink.open(store).ask("typical-anchors", asked, scope=scope, kinds="all", by="month")
     found = answer.table.to_pylist()
     assert {(one["period"], one["term"]): one["tf"] for one in found} == links
     for one in found:

@@ -46,8 +46,8 @@ def page_numbers(store: Answers, uri: str, selection: dict[str, str], is_externa
         return found  # what has no host is no site
     words = AnchorsQuery(links, limit=0)
     for one in answer_anchors(store, words, Budget(), known).anchors:
-        links_, first, last = found.get(("words", printable(one.text)), (0, "9", ""))
-        found["words", printable(one.text)] = (
+        links_, first, last = found.get(("anchors", printable(one.text)), (0, "9", ""))
+        found["anchors", printable(one.text)] = (
             links_ + one.counts.links,
             min(first, one.counts.first.timestamp),
             max(last, one.counts.last.timestamp),

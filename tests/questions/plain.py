@@ -25,7 +25,7 @@ from tests.relations.saying import what_it_says
 
 Row = tuple[Any, ...]
 
-_TIMELESS = ("vanished", "find", "begin", "changed", "near")
+_TIMELESS = ("vanished", "find", "begin", "diff", "near")
 """Questions whose rows have no period."""
 
 
@@ -94,6 +94,7 @@ class Seen(NamedTuple):
     time: str
     target: End
     label: tuple[str, str, str | None]
+    content: str | None
 
 
 class Archive:
@@ -242,7 +243,7 @@ class Plain:
     @cached_property
     def inlinks_ever(self) -> list[Seen]:
         return [
-            Seen(number, one.page, one.time, target, label)
+            Seen(number, one.page, one.time, target, label, one.content)
             for one, target, label in self.seen(self.archive.said)
             for number in self.parts_of(target)
             if self.is_outside(number, one.page, target, one.page)
@@ -264,7 +265,7 @@ class Plain:
     @cached_property
     def outlinks(self) -> list[Seen]:
         return [
-            Seen(number, one.page, one.time, target, label)
+            Seen(number, one.page, one.time, target, label, one.content)
             for number, capture in self.of_part
             for one, target, label in self.seen([capture])
             if self.is_outside(number, one.page, target, target)
@@ -505,14 +506,14 @@ def _host_links(asked: Plain) -> Rows:
     return sorted(rows, key=lambda row: (row[:2], -row[2][2], row[2][:2]))
 
 
-def _words(asked: Plain) -> Rows:
-    return _ordered(
-        (
-            (*key[:2], (key[2], _links(seen), _pages(seen), _hosts(seen), *_ends(seen)))
-            for key, seen in asked.grouped(asked.inlinks, lambda one: one.label[1]).items()
-        ),
-        1,
-    )
+def _anchors(asked: Plain) -> Rows:
+    rows = []
+    for key, seen in asked.grouped(asked.inlinks, lambda one: one.label[1]).items():
+        contents = len({one.content for one in seen})
+        counts = (_links(seen), contents, _pages(seen), _mementos(seen), _hosts(seen))
+        kinds = " ".join(sorted({one.label[0] for one in seen}))
+        rows.append((*key[:2], (key[2], *counts, *_ends(seen), kinds)))
+    return _ordered(rows, 1)
 
 
 def _tld(host: str | None) -> str | None:
@@ -674,7 +675,7 @@ def _linked_with(asked: Plain) -> Rows:
         and (one.target, one.label) in asked.archive.links.get(capture.content or "", ())
     }
     also = [
-        Seen(number, one.page, one.time, target, label)
+        Seen(number, one.page, one.time, target, label, one.content)
         for number, capture in linking
         for one, target, label in asked.seen([capture])
         if number not in asked.parts_of(target) and asked.leads_out(one.page, target)
@@ -1256,10 +1257,10 @@ _ANSWERS: Mapping[str, Callable[[Plain], Rows]] = {
     "new-lost": _new_lost,
     "first-linkers": _first_linkers,
     "survival": _survival,
-    "changed": _changed,
-    "words": _words,
-    "typical-words": _typical_words,
-    "new-words": _new_words,
+    "diff": _changed,
+    "anchors": _anchors,
+    "typical-anchors": _typical_words,
+    "new-anchors": _new_words,
     "most-linked": _most_linked,
     "rising": _rising,
     "broken": _broken,

@@ -1,7 +1,7 @@
 """Every question in every scope: the answer is that of plain Python, which uses no SQL."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.anchors import AnchorsQuery, answer_anchors
+from arclink.access.formats.anchors import anchors_as_rows
 from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import Direction
-from arclink.access.tallies import Counts, Period
-from arclink.access.texts import printable
+from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
 from arclink.errors import LimitError, UsageError
 from arclink.questions.asking import ask
@@ -183,7 +183,7 @@ def test_what_changed_between_two_years_is_compared_at_their_ends() -> None:
     ]
     with database_of(MemoryStore(pages)) as database:
         given = [("uri", "*.x.example"), ("from", "2008"), ("to", "2012")]
-        rows = _rows(database, "changed", given)
+        rows = _rows(database, "diff", given)
     changed = {row["name"]: (row["state"], row["added"], row["removed"]) for row in rows}
     assert changed == {
         page: ("content, links, title", 2, 2),
@@ -232,7 +232,7 @@ def test_what_has_another_content_is_what_is_known_to_have_one(tmp_path: Path) -
     ]
     path = str(store_of(tmp_path, records))
     with open_store(path) as store, ShownRelations(path, store) as database:
-        rows = _rows(database, "changed", [("uri", "*.x.example")])
+        rows = _rows(database, "diff", [("uri", "*.x.example")])
     changed = {row["name"].rpartition("/")[2] for row in rows if "content" in row["state"]}
     assert changed == {name for name, (what, *_) in PAIRS.items() if what == "changed"}
 
@@ -282,7 +282,7 @@ _archives = st.lists(_pages, max_size=12, unique_by=lambda page: (page.original,
 
 
 @pytest.mark.parametrize(
-    "names", [[*QUESTIONS], ["churn"], ["first-linkers"], ["survival"], ["typical-words"]]
+    "names", [[*QUESTIONS], ["churn"], ["first-linkers"], ["survival"], ["typical-anchors"]]
 )
 @settings(max_examples=40, deadline=None)
 @given(data=st.data(), pages=_archives, scope=st.sampled_from([*SEVERAL]))
@@ -346,7 +346,7 @@ def test_windows_that_are_listed_have_the_rows_of_their_times(
         with pytest.raises(UsageError, match="day, month or year in this question"):
             AskQuery.from_parameters([*given, ("by", listed)], name=name)
         return
-    if name in ("begin", "find", "near", "changed"):  # their rows are of no time, or of two
+    if name in ("begin", "find", "near", "diff"):  # their rows are of no time, or of two
         assert _rows(database, name, [*given, ("by", listed)]) == _rows(database, name, given)
         return
     given.append(("limit", "0"))
@@ -412,29 +412,22 @@ def test_links_of_a_page_are_those_of_its_levels(
                 }
 
 
+def _of_both(row: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the columns of an anchor that look-ups and SQL both have."""
+    return {name: value for name, value in row.items() if name != "first_uri"}
+
+
 @pytest.mark.parametrize("uri", [odd.ORG, odd.NEWS, odd.SUB, odd.MAIL, odd.NEVER, odd.UNICODE])
 @pytest.mark.parametrize("by", ["", "day", "month", "year"])
-def test_words_of_a_page_are_its_anchors(
-    store: MemoryStore, database: RelationsDatabase, uri: str, by: str
+@pytest.mark.parametrize("kinds", ["", "all", "img@src", "other"])
+def test_anchors_of_a_page_are_the_same_by_look_ups_and_by_sql(
+    store: MemoryStore, database: RelationsDatabase, uri: str, by: str, kinds: str
 ) -> None:
-    given = [("uri", uri), ("kinds", "all"), *([("by", by)] if by else [])]
-    anchors = answer_anchors(store, AnchorsQuery.from_parameters([*given, ("limit", "0")]))
-    found: dict[tuple[str, str], list[Counts]] = defaultdict(list)
-    for one in anchors.anchors:
-        found[one.period, printable(one.text)].append(one.counts)
-    rows = _rows(database, "words", [*given, ("scope", "page")])
-    assert {
-        (row.get("period", ""), row["text"]): (row["links"], row["first"], row["last"])
-        for row in rows
-        if row["links"] is not None  # else nothing is known of the period
-    } == {
-        key: (
-            sum(one.links for one in kinds),
-            min(one.first.timestamp for one in kinds),
-            max(one.last.timestamp for one in kinds),
-        )
-        for key, kinds in found.items()
-    }
+    given = [("uri", uri), *([("by", by)] if by else []), *([("kinds", kinds)] if kinds else [])]
+    query = AnchorsQuery.from_parameters([*given, ("limit", "0")])
+    looked_up = anchors_as_rows(answer_anchors(store, query)).sections["anchors"]
+    rows = _rows(database, "anchors", [*given, ("scope", "page")])
+    assert [*map(_of_both, looked_up)] == [*map(_of_both, rows)]
 
 
 @pytest.mark.parametrize("kinds", ["navigation", "all", "img@src"])
@@ -443,7 +436,7 @@ def test_links_of_changed_pages_are_those_of_diff(
 ) -> None:
     compared = 0
     for span in ([], [("from", "2009"), ("to", "2010")], [("from", "200903"), ("to", "2011")]):
-        rows = _rows(database, "changed", [*span, ("kinds", kinds)])
+        rows = _rows(database, "diff", [*span, ("kinds", kinds)])
         compared += check_changes(store, rows, kinds)
     assert compared > 2
 
@@ -453,7 +446,7 @@ def test_links_of_changed_pages_are_those_of_diff(
 def test_links_of_changed_pages_of_any_archive_are_those_of_diff(pages: list[Page]) -> None:
     store = MemoryStore(pages)
     with database_of(store) as database:
-        check_changes(store, _rows(database, "changed", [("kinds", "all")]), "all")
+        check_changes(store, _rows(database, "diff", [("kinds", "all")]), "all")
 
 
 @pytest.mark.parametrize("uri", [odd.ORG, odd.NEWS, odd.SUB, odd.MAIL, odd.NEVER, odd.UNICODE])
@@ -475,7 +468,7 @@ def test_a_page_shows_the_numbers_of_its_questions(
             row["first"],
             row["last"],
         )
-        for name in ("words", "linkers")
+        for name in ("anchors", "linkers")
         for row in _rows(database, name, [*given, ("external", str(is_external).lower())])
     }
 

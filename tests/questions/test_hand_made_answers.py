@@ -134,8 +134,8 @@ def test_churn_adds_up_over_pages_and_times() -> None:
     ("name", "pages", "why"),
     [
         pytest.param("churn", [Page(A, T1, [link(B)])], "no page has two captures", id="churn"),
-        pytest.param("changed", [Page(A, T1, [link(B)])], "no page has two captures", id="changed"),
-        pytest.param("changed", [Page(A, T1, [link(B)]), Page(A, T2, [link(B)])], "", id="same"),
+        pytest.param("diff", [Page(A, T1, [link(B)])], "no page has two captures", id="changed"),
+        pytest.param("diff", [Page(A, T1, [link(B)]), Page(A, T2, [link(B)])], "", id="same"),
         pytest.param(
             "rising",
             [Page(A, T1, [link(B)]), Page(C, T5, [])],
@@ -143,7 +143,10 @@ def test_churn_adds_up_over_pages_and_times() -> None:
             id="rising",
         ),
         pytest.param(
-            "new-words", [Page(A, T1, [link(B)]), Page(C, T5, [])], "no page with known", id="words"
+            "new-anchors",
+            [Page(A, T1, [link(B)]), Page(C, T5, [])],
+            "no page with known",
+            id="anchors",
         ),
         pytest.param("rising", [Page(A, T1, [link(B)]), Page(A, T5, [])], "", id="fewer"),
         pytest.param(
@@ -228,7 +231,7 @@ WORDS = [
 
 
 def terms(pages: list[Page], *uris: str, **given: str) -> dict[str, dict[str, Any]]:
-    return {row["term"]: row for row in rows(pages, "typical-words", *uris, **given)}
+    return {row["term"]: row for row in rows(pages, "typical-anchors", *uris, **given)}
 
 
 def test_tf_idf_is_count_times_log_of_documents_by_documents_with_the_term() -> None:

@@ -154,7 +154,7 @@ def test_a_question_that_needs_an_address_says_so(
     page = client.get("/", query_string={"ask": name}, headers={"Accept": "text/html"})
     assert page.status_code == HTTPStatus.BAD_REQUEST
     assert why in page.text
-    assert f"ask={name}" not in client.get("/?ask=words", headers={"Accept": "text/html"}).text
+    assert f"ask={name}" not in client.get("/?ask=anchors", headers={"Accept": "text/html"}).text
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -244,7 +244,7 @@ def test_a_question_has_the_same_key_in_each_process(given: Sequence[tuple[str, 
     code = (
         "from arclink.questions.asking import key_of\n"
         "from arclink.questions.queries import AskQuery\n"
-        f"print(key_of(AskQuery.from_parameters({[*given]!r}, name='words')))"
+        f"print(key_of(AskQuery.from_parameters({[*given]!r}, name='anchors')))"
     )
     keys = {
         subprocess.run(
@@ -256,7 +256,7 @@ def test_a_question_has_the_same_key_in_each_process(given: Sequence[tuple[str, 
         ).stdout.strip()
         for seed in ("1", "2")
     }
-    query = AskQuery.from_parameters(given, name="words")
+    query = AskQuery.from_parameters(given, name="anchors")
     others = [replace(query, name="tlds"), replace(query, limit=1), replace(query, kinds=ALL_KINDS)]
     assert keys == {key_of(query)}
     assert len({key_of(one) for one in (query, *others)}) == 4
@@ -276,7 +276,7 @@ def test_an_asterisk_is_everything_a_site_or_a_character_of_a_page(graph: LinkGr
 def test_words_leave_out_no_row_of_other_questions_without_a_word(graph: LinkGraph) -> None:
     assert graph.ask("find", words="news").total
     with pytest.raises(BadParameterError, match="only for the question find"):
-        graph.ask("words", words="news")
+        graph.ask("anchors", words="news")
 
 
 def test_addresses_of_several_scopes_are_named(graph: LinkGraph) -> None:

@@ -204,13 +204,13 @@ def check_rows_by_year(
         for year in map(str, range(int(begin[:4]), int(end[:4]) + 1))
     }
     span = [("from", first), ("to", last), ("by", "year")]
-    for name in ("words", "most-linked", "linkers"):
+    for name in ("anchors", "most-linked", "linkers"):
         answer = ask(database, AskQuery.from_parameters(span, name=name))
         assert answer.windows == expected
         rows, count = answer.table.to_pylist(), QUESTIONS[name].ranks
         for row in rows:
             known = expected[row["period"]]
-            if name == "words":
+            if name == "anchors":
                 assert (row["captures"], row["read"]) == (known.captures, known.read)
             assert known.is_known or row["read"] == 0
             assert row[count] is None or row[count] > 0 or row["read"] > 0

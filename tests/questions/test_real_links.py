@@ -131,7 +131,7 @@ def test_a_page_shows_the_numbers_of_its_questions(
     given = {"kind": "all", "scope": "page", "external": is_external, **given}
     found = {
         (question, row[column]): (row["links"], row["first"], row["last"])
-        for question, column in (("words", "text"), ("linkers", "name"))
+        for question, column in (("anchors", "text"), ("linkers", "name"))
         for row in graph.ask(question, uri, **given).table.to_pylist()
     }
     assert page_numbers(graph.store, uri, selection, is_external) == found
@@ -139,6 +139,6 @@ def test_a_page_shows_the_numbers_of_its_questions(
 
 @pytest.mark.parametrize("kinds", ["navigation", "all"])
 def test_links_of_changed_pages_are_those_of_diff(graph: LinkGraph, kinds: str) -> None:
-    answer = graph.ask("changed", f"*.{SITE}", kinds=kinds)
+    answer = graph.ask("diff", f"*.{SITE}", kinds=kinds)
     assert check_changes(graph.store, answer.table.to_pylist(), kinds) > 20
     assert answer.unchanged

@@ -121,7 +121,7 @@ def test_any_rows_that_are_pages_are_seeds_once_each(store: MemoryStore, name: s
 
 @pytest.mark.parametrize(
     ("name", "given"),
-    [("words", {}), ("tlds", {}), ("gaps", {"level": "host"}), ("host-links", {"level": "uri"})],
+    [("anchors", {}), ("tlds", {}), ("gaps", {"level": "host"}), ("host-links", {"level": "uri"})],
 )
 def test_rows_that_are_no_pages_are_no_seeds(name: str, given: dict[str, str]) -> None:
     query = AskQuery.from_parameters(given.items(), name=name)
@@ -149,7 +149,7 @@ def test_the_command_writes_seeds(demos: Demos) -> None:
         assert done.stdout
         assert all(line.startswith("http") for line in done.stdout.splitlines())
         assert done.stderr == ""
-    done = command(demos, "words", "--format", "seeds")
+    done = command(demos, "anchors", "--format", "seeds")
     assert (done.returncode, done.stdout) == (2, "")
 
 

@@ -308,7 +308,7 @@ FAILURES: Mapping[str, tuple[object, str]] = {
     "a list": ([], "not the answer to a question"),
     "nesting": (DEEP, "not JSON"),
     "no number": (b'{"question": NaN}', "not JSON"),
-    "another question": (good(question="words"), "its question is words, not linkers"),
+    "another question": (good(question="anchors"), "its question is anchors, not linkers"),
     "another level": (good(level="uri"), "its level is uri, not host"),
     "other kinds": (good(kinds=["all"]), "its kinds is"),
     "another time": (good(**{"from": "20100101000000"}), "its from is 20100101000000"),
@@ -403,11 +403,11 @@ def test_texts_are_printable_and_short() -> None:
     nasty = "\x1b[2J\u0000 a\ud800b"
     rows = [{**row(), "text": text, "hosts": 1} for text in (nasty, "x" * 5_000)]
     document = json.dumps(
-        good(question="words", level=None, rows=rows, total=2, unknown=nasty * 1_000)
+        good(question="anchors", level=None, rows=rows, total=2, unknown=nasty * 1_000)
     ).replace("\\ud800", "")
     with saying(document.encode()) as url:
-        result = ask("words", SITE, liar=url)
-        answer = answer_of("words", SITE, liar=url)
+        result = ask("anchors", SITE, liar=url)
+        answer = answer_of("anchors", SITE, liar=url)
     assert "\x1b" not in result.output
     assert "\x00" not in result.output
     assert answer["archives"][0]["refused"] == {"text that was cut": 1}

@@ -49,7 +49,7 @@ from arclink.operations import functions
 from arclink.pipeline.jobs import JOBS
 from arclink.questions.queries import ASK_PARAMETERS
 from arclink.questions.table import COLUMNS as ANSWERED
-from arclink.questions.table import EXTRA, QUESTIONS, merge_of
+from arclink.questions.table import QUESTIONS
 from arclink.reasons import Reason
 from arclink.relations.columns import CAPTURES, LINKS, Column
 from arclink.service.agents.tools import tools_of
@@ -281,9 +281,7 @@ def questions_table() -> str:
 
 def answers_table() -> str:
     """Return the columns of the answers to questions."""
-    rows = [
-        (f"`{name}`", about, merge_of(name).value) for name, about in {**EXTRA, **ANSWERED}.items()
-    ]
+    rows = [(f"`{name}`", column.about, column.merge.value) for name, column in ANSWERED.items()]
     return table(("column", "meaning", "several archives have"), rows)
 
 

@@ -166,7 +166,7 @@ def test_a_tool_answers_what_the_service_answers(store: str, settings: Settings,
         ("links", {"uri": f"http://{'a' * 300_000}"}, "may have up to 200,000 characters"),
         ("diff", {"uri": PAGE, "from": 2010, "to": 2009}, "from"),
         ("ask", {}, "question: one value is required"),
-        ("ask", {"question": ["linkers", "words"]}, "question: one value is required"),
+        ("ask", {"question": ["linkers", "anchors"]}, "question: one value is required"),
         ("ask", {"question": "who"}, "question: 'who' is not allowed; expected one of linkers"),
         ("ask", {"question": "../count"}, "There is nothing at this path"),
         ("ask", {"question": "linkers", "uri": PAGE, "level": 3}, "level"),
@@ -337,7 +337,7 @@ def test_texts_of_pages_are_quoted_and_seen(hostile: str) -> None:
         "anchors": {"uri": B},
         "explain": {"uri": A},
         "sql": {"query": "SELECT title, text FROM captures JOIN links USING (content)"},
-        "ask": {"question": "words", "uri": B},
+        "ask": {"question": "anchors", "uri": B},
     }.items():
         found = call(tools, name, **asked).content
         assert [*found] == ["notice", "answer"]

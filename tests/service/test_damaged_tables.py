@@ -13,7 +13,7 @@ from tests.relations.damage import flipped, table_files
 from tests.service.conftest import client_of
 from tests.service.tables import store_with_tables
 
-QUESTION = "/ask/words?limit=0&kinds=all&min-hosts=0&to={0}"
+QUESTION = "/ask/anchors?limit=0&kinds=all&min-hosts=0&to={0}"
 
 
 def asked(client: FlaskClient, number: int) -> tuple[int, object]:

@@ -269,7 +269,7 @@ def test_a_revisit_of_a_hidden_payload_has_nothing_of_it_in_any_question() -> No
     secret = Page("http://secret.example/", T1, [link(B, "told in secret")], title="A secret")
     revisit = replace(secret, original=A, timestamp=T2, record_type="revisit")
     store = MemoryStore([secret, revisit])
-    asked = [("words", ""), ("find", "secret"), ("pages", ""), ("led-to", ""), ("captures", "")]
+    asked = [("anchors", ""), ("find", "secret"), ("pages", ""), ("led-to", ""), ("captures", "")]
 
     def answers(settings: Settings) -> list[dict[str, Any]]:
         client = client_of(lambda: store, settings)

@@ -118,7 +118,7 @@ def test_a_glance_has_the_most_used_words_and_one_scale_for_charts_that_are_comp
         Page(f"http://t{n}0.example/", T2, [link(A, f"t{n}"), link(B)]) for n in range(9)
     ]
     html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
-    by_words = lanes(html, "words")
+    by_words = lanes(html, "anchors")
     assert [*by_words][:2] == ["often", "second"]
     assert [number for _, number in by_words.values()] == ["4", "3", *["1"] * 6]
     by_height = {max(heights) for heights, number in by_words.values() if number == "1"}
@@ -129,7 +129,7 @@ def test_a_glance_has_the_most_used_words_and_one_scale_for_charts_that_are_comp
     assert scales == ["A bar of full height: 4 links in one month."] * 2
 
 
-@pytest.mark.parametrize("view", ["words", "places"])
+@pytest.mark.parametrize("view", ["anchors", "places"])
 def test_all_rows_of_a_list_have_one_scale_and_it_is_said(view: str) -> None:
     pages = [
         Page(B, T1, [link(A, "one"), link(A, "two"), link(A, "one", rel="me")]),
@@ -137,10 +137,10 @@ def test_all_rows_of_a_list_have_one_scale_and_it_is_said(view: str) -> None:
     ]
     html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}&view={view}")
     heights = [float(bar.attributes["height"] or "") for bar in html.css("td.wide rect:not(.gap)")]
-    expected = {"words": [13.0, 13.0, 26.0], "places": [8.7, 26.0]}
+    expected = {"anchors": [13.0, 13.0, 26.0], "places": [8.7, 26.0]}
     assert sorted(heights) == expected[view]
     (scale,) = html.css("p.scale")
-    most = {"words": 2, "places": 3}[view]
+    most = {"anchors": 2, "places": 3}[view]
     assert words(scale) == f"A bar of full height: {most} links in one day."
 
 
@@ -296,7 +296,7 @@ def test_applications_of_one_process_compile_templates_once(
 
 
 def test_foreign_texts_keep_their_direction_to_themselves(client: FlaskClient) -> None:
-    for view in ("links", "words", "glance"):
+    for view in ("links", "anchors", "glance"):
         html = page(client, f"?uri={A}&view={view}")
         nodes = [node for node in html.css("main *") if "اتصل" in node.text(deep=False)]
         assert nodes
@@ -539,7 +539,7 @@ def test_months_in_which_no_page_was_captured_are_hatched_in_every_chart_of_inli
         for gap in figure.css_first("svg[role=img]").css("rect.gap")  # type: ignore[union-attr]
     ]
     assert unknown == "Feb 2010 to Mar 2010: no captures to show, or none was read"
-    for panel in ("who", "words"):
+    for panel in ("who", "anchors"):
         for row in html.css(f"section[aria-labelledby={panel}] tbody tr"):
             assert len(row.css("rect.gap")) == 1
     ends = [
@@ -674,7 +674,7 @@ def test_time_can_be_walked_through_without_a_script(client: FlaskClient) -> Non
 
 
 def test_words_are_shown_through_time_or_by_period_and_host(client: FlaskClient) -> None:
-    together = page(client, f"?uri={A}&view=words")
+    together = page(client, f"?uri={A}&view=anchors")
     official = next(
         row for row in cells(together.css("table.told")[0]) if row[0] == "Official site"
     )
@@ -682,6 +682,7 @@ def test_words_are_shown_through_time_or_by_period_and_host(client: FlaskClient)
         "Official site",
         "Nov 2009: 1 link",
         "1 link",
+        "1 page",
         "1 capture",
         "1 host",
         "2009-11-03 01:13:07",
@@ -689,21 +690,21 @@ def test_words_are_shown_through_time_or_by_period_and_host(client: FlaskClient)
         "a@href",
     ]
     assert len(together.css("table.told tbody rect.in")) == 2
-    by_year = cells(page(client, f"?uri={A}&view=words&by=year,host").css("table.told")[0])
+    by_year = cells(page(client, f"?uri={A}&view=anchors&by=year,host").css("table.told")[0])
     assert [row[:2] for row in by_year] == [["2009", "b.example"]] * 2
 
 
 def test_changes_compare_the_first_and_last_capture_if_no_times_are_given(
     client: FlaskClient,
 ) -> None:
-    html = page(client, f"?uri={A}&view=changes&direction=out")
+    html = page(client, f"?uri={A}&view=changes&direction=out&kinds=all")
     tally = [words(node) for node in html.css(".tally li")]
     assert tally == ["1 added", "1 removed", "0 unknown", "1 kept"]
     assert [row[2] for row in cells(html.css("#added table")[0])] == ["http://x.example/a|b"]
     assert [row[2] for row in cells(html.css("#removed table")[0])] == [C]
     assert html.css("#unknown") == []
     assert hrefs(html, ".steps-between a") == [
-        f"?uri=http%3A%2F%2Fa.example%2F&view=changes&direction=out&from={T1}&to={T2}"
+        f"?uri=http%3A%2F%2Fa.example%2F&view=changes&direction=out&kinds=all&from={T1}&to={T2}"
     ]
 
 
@@ -821,7 +822,7 @@ def test_a_glance_offers_more_hosts_and_words_only_if_there_are_more(
         for number in range(hosts)
     ]
     html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
-    who, said = (html.css_first(f"[aria-labelledby={name}]") for name in ("who", "words"))
+    who, said = (html.css_first(f"[aria-labelledby={name}]") for name in ("who", "anchors"))
     assert who is not None
     assert said is not None
     assert len(who.css("tbody tr")) == len(said.css("tbody tr")) == lanes

@@ -92,7 +92,7 @@ def test_only_rows_that_are_pages_are_offered_to_crawlers(client: FlaskClient) -
         ("?ask=broken", True),
         ("?ask=most-linked&by=year", True),
         ("?ask=broken&level=host", False),
-        ("?ask=words", False),
+        ("?ask=anchors", False),
     ):
         seeds = [one for one in hrefs(page(client, query), ".save a") if "format=seeds" in one]
         assert bool(seeds) == is_offered, query

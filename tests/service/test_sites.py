@@ -85,11 +85,11 @@ def test_a_page_shows_the_rows_of_the_answer(client: FlaskClient, name: str, abo
 
 
 def test_names_in_an_explanation_are_distinct_from_its_words(client: FlaskClient) -> None:
-    about = page(client, "?ask=changed").css("#view h2 + p")[0]
+    about = page(client, "?ask=diff").css("#view h2 + p")[0]
     assert {"from", "to", "state", "not known before"} <= {
         words(name) for name in about.css("code")
     }
-    assert words(about) == QUESTIONS["changed"].about.replace("`", "")
+    assert words(about) == QUESTIONS["diff"].about.replace("`", "")
 
 
 def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None:
@@ -168,8 +168,8 @@ def test_several_addresses_in_the_field_are_asked_about_together(
 
 
 def test_a_changed_page_leads_to_its_changes_between_these_times(client: FlaskClient) -> None:
-    shown = page(client, "?ask=changed&from=2009&to=2011")
-    rows = client.get("/ask/changed?from=2009&to=2011").get_json()["rows"]
+    shown = page(client, "?ask=diff&from=2009&to=2011")
+    rows = client.get("/ask/diff?from=2009&to=2011").get_json()["rows"]
     assert rows
     for href, row in zip(hrefs(shown, "table.question th a"), rows, strict=True):
         times = [f"from={row['first']}"] if row["first"] else []
@@ -181,8 +181,8 @@ def test_page_host_domain_and_archive_are_one_click_apart(client: FlaskClient) -
     seen = {}
     deep = "?uri=http://sub.a.example/one/two"
     for query in (
-        *(f"?uri={A}", "?uri=a.example&scope=host", SITE, "?ask=words"),
-        *("?uri=http://a.example/*", f"{deep}/*", f"{deep}&scope=page&ask=words"),
+        *(f"?uri={A}", "?uri=a.example&scope=host", SITE, "?ask=anchors"),
+        *("?uri=http://a.example/*", f"{deep}/*", f"{deep}&scope=page&ask=anchors"),
     ):
         shown = page(client, query)
         seen[query] = [words(node) for node in shown.css(".scopes a")]
@@ -192,8 +192,8 @@ def test_page_host_domain_and_archive_are_one_click_apart(client: FlaskClient) -
         *("page", "a.example", "*.a.example", "the whole archive")
     ]
     assert seen[SITE] == seen["?uri=a.example&scope=host"]
-    assert seen["?ask=words"] == ["the whole archive"]
-    assert seen[f"{deep}&scope=page&ask=words"] == [
+    assert seen["?ask=anchors"] == ["the whole archive"]
+    assert seen[f"{deep}&scope=page&ask=anchors"] == [
         *("page", "http://sub.a.example/one/*", "sub.a.example"),
         *("*.sub.a.example", "*.a.example", "the whole archive"),
     ]
@@ -214,7 +214,7 @@ def test_each_view_of_a_page_leads_to_questions_about_it(client: FlaskClient, vi
         asked = dict(parse_qsl((node.attributes["href"] or "")[1:]))
         assert asked["scope"] == "page"
         names.append(asked["ask"])
-    assert {"new-lost", "first-linkers", "linked-with", "typical-words", "changed"} <= {*names}
+    assert {"new-lost", "first-linkers", "linked-with", "typical-anchors", "diff"} <= {*names}
 
 
 def test_what_is_not_captured_is_unknown_and_not_none(client: FlaskClient) -> None:
@@ -261,7 +261,7 @@ def test_a_glance_at_one_capture_has_nothing_to_compare_and_says_so() -> None:
         panels = {
             words(node.css_first("h2")): words(node) for node in glance(client, query).css(".panel")
         }
-        for name in ("rising", "changed", "vanished"):
+        for name in ("rising", "diff", "vanished"):
             assert "Unknown: " in panels[QUESTIONS[name].asks], name
             assert "None" not in panels[QUESTIONS[name].asks], name
 
@@ -327,7 +327,7 @@ def test_whatever_is_typed_has_an_answer() -> None:
 
 
 def test_hostile_words_are_words(client: FlaskClient) -> None:
-    response = client.get("/?ask=words")
+    response = client.get("/?ask=anchors")
     assert b"<script>alert" not in response.data
     assert NASTY.split()[0] in words(LexborHTMLParser(response.data))
 
@@ -360,9 +360,9 @@ def test_words_in_the_address_field_are_found(client: FlaskClient) -> None:
         ("?ask=nothing", "one of linkers"),
         ("?uri=mailto:a@b.example&scope=host", "an address with a host"),
         ("?scope=host", "needs an address"),
-        ("?ask=words&by=week", "day, month, year, all, or times"),
+        ("?ask=anchors&by=week", "day, month, year, all, or times"),
         ("?ask=rising&by=2009,2010", "day, month or year in this question"),
-        ("?ask=words&view=links", "one of the parameters"),
+        ("?ask=anchors&view=links", "one of the parameters"),
     ],
 )
 def test_a_wrong_parameter_is_named(client: FlaskClient, query: str, says: str) -> None:
@@ -375,8 +375,8 @@ def test_what_an_embargo_hides_is_in_no_answer() -> None:
     settings = Settings(embargo=Embargo(prefixes=(Surt("example,b)/"),)))
     hidden = client_of(lambda: MemoryStore(PAGES), settings)
     assert hidden.get(f"/ask/linkers?uri={A}").get_json()["rows"] == []
-    assert "Official site" not in hidden.get("/?ask=words").get_data(as_text=True)
-    assert "Official site" in client_of(lambda: MemoryStore(PAGES)).get("/?ask=words").text
+    assert "Official site" not in hidden.get("/?ask=anchors").get_data(as_text=True)
+    assert "Official site" in client_of(lambda: MemoryStore(PAGES)).get("/?ask=anchors").text
 
 
 def test_a_request_never_makes_relations_and_says_so(tmp_path: Path) -> None:
@@ -390,7 +390,7 @@ def test_a_request_never_makes_relations_and_says_so(tmp_path: Path) -> None:
         assert first.headers["Retry-After"]
     completed = client.get("/complete?begins=a.")
     assert (completed.status_code, completed.data) == (HTTPStatus.NO_CONTENT, b"")
-    waits = client.get("/?ask=words", headers={"Accept": "text/html"})
+    waits = client.get("/?ask=anchors", headers={"Accept": "text/html"})
     front = client.get("/")
     end = time.monotonic() + 60
     while (answer := client.get("/ask/linkers")).status_code == 503 and time.monotonic() < end:
@@ -406,10 +406,10 @@ def test_what_is_forgotten_is_in_no_answer(tmp_path: Path) -> None:
     client = client_of(str(path))
     with open_store(str(path), create=True) as store:
         relations_of(str(path), store)
-        assert "Official site" in client.get("/ask/words?by=year").text
+        assert "Official site" in client.get("/ask/anchors?by=year").text
         store.forget(Takedown(Forgotten(Surt("example,b)/")), "", "2026-11-26T00:00:00Z"))
         relations_of(str(path), store)
-    assert "Official site" not in client.get("/ask/words?by=year").text
+    assert "Official site" not in client.get("/ask/anchors?by=year").text
 
 
 def test_answers_that_take_long_are_made_meanwhile(
@@ -489,7 +489,7 @@ def test_questions_go_on_while_a_subset_is_opened(
     """All captures of a subset are read for that, which may take a minute."""
     path = store_with_tables(tmp_path)
     client = client_of(str(path))
-    assert client.get("/ask/words").status_code == HTTPStatus.OK
+    assert client.get("/ask/anchors").status_code == HTTPStatus.OK
     begun, may_end = Event(), Event()
     show_part = ShownRelations._show_part
 
@@ -500,13 +500,13 @@ def test_questions_go_on_while_a_subset_is_opened(
 
     monkeypatch.setattr(ShownRelations, "_show_part", slow)
     monkeypatch.setattr("arclink.service.tables._SECONDS_OF_OPENING", 0.1)
-    subset = "/ask/words?subset=status:200"
+    subset = "/ask/anchors?subset=status:200"
     with ThreadPoolExecutor(1) as threads:
         opening = threads.submit(client.application.test_client().get, subset)
         try:
             assert begun.wait(30)
-            assert client.get("/ask/words?limit=1").status_code == HTTPStatus.OK
-            waits = client.get("/ask/words?subset=not%20status:200")
+            assert client.get("/ask/anchors?limit=1").status_code == HTTPStatus.OK
+            waits = client.get("/ask/anchors?subset=not%20status:200")
             assert (waits.status_code, "being opened" in waits.get_json()["detail"]) == (503, True)
         finally:
             may_end.set()
@@ -518,7 +518,7 @@ def test_relations_of_an_earlier_state_are_closed(tmp_path: Path) -> None:
     path = tmp_path / "links.db"
     load_pages(path, tmp_path / "graph", [PAGES[:1]])
     tables = ServiceTables(str(path))
-    query = AskQuery(name="words")
+    query = AskQuery(name="anchors")
     with open_store(str(path)) as store:
         relations_of(str(path), store)
         tables.answer(store, query)
@@ -537,7 +537,7 @@ def test_relations_of_an_earlier_state_are_closed_by_any_request(tmp_path: Path)
     tables = client.application.extensions["arclink"].tables
     with open_store(str(path), create=True) as store:
         relations_of(str(path), store)
-        assert client.get("/ask/words?by=month").status_code == HTTPStatus.OK
+        assert client.get("/ask/anchors?by=month").status_code == HTTPStatus.OK
         assert client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
         assert len(tables._opened) == 1
         store.forget(Takedown(Forgotten(Surt("example,b)/")), "", "2026-11-26T00:00:00Z"))
@@ -555,7 +555,7 @@ def test_tables_that_could_not_be_made_are_tried_again_later(
 
     def says(text: str) -> None:
         end = time.monotonic() + 60
-        while text not in (said := client.get("/ask/words?by=month").get_json()["detail"]):
+        while text not in (said := client.get("/ask/anchors?by=month").get_json()["detail"]):
             assert time.monotonic() < end, said
             time.sleep(0.1)
 
@@ -639,12 +639,12 @@ def test_few_questions_run_at_a_time_and_the_others_are_told(
     tables = client.application.extensions["arclink"].tables
     for _ in range(4):
         assert tables._queue.acquire(timeout=0)
-    busy = client.get("/ask/words?by=month")
+    busy = client.get("/ask/anchors?by=month")
     assert busy.status_code == HTTPStatus.SERVICE_UNAVAILABLE
     assert "too many questions" in busy.get_json()["detail"]
     assert client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
     tables._queue.release(4)
-    assert client.get("/ask/words?by=month").status_code == HTTPStatus.OK
+    assert client.get("/ask/anchors?by=month").status_code == HTTPStatus.OK
 
 
 @pytest.fixture(name="times")
@@ -654,7 +654,7 @@ def question_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(
         asking,
         "_read",
-        lambda folder, name: texts.pop() if name == "words" and texts else read(folder, name),
+        lambda folder, name: texts.pop() if name == "anchors" and texts else read(folder, name),
     )
     monkeypatch.setattr("arclink.service.tables._SECONDS", 0.3)
     monkeypatch.setattr("arclink.service.tables._SECONDS_BETWEEN", 0.3)
@@ -672,17 +672,17 @@ def prepared(client: FlaskClient) -> list[Thread]:
 @pytest.mark.usefixtures("times")
 def test_an_answer_that_exceeds_its_time_says_so_and_is_no_empty_one(client: FlaskClient) -> None:
     """Between requests it gets more time, once."""
-    slow = client.get("/ask/words?by=year")
+    slow = client.get("/ask/anchors?by=year")
     assert slow.status_code == HTTPStatus.SERVICE_UNAVAILABLE
     assert slow.headers["Retry-After"]
     assert "is being answered meanwhile" in slow.get_json()["detail"]
     begun = prepared(client)
-    refused = client.get("/ask/words?by=year")
+    refused = client.get("/ask/anchors?by=year")
     assert refused.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert refused.content_type == "application/problem+json"
     assert refused.get_json()["limit"] == "time"
     assert "takes longer than this service allows" in refused.get_json()["detail"]
-    shown = client.get("/?ask=words&by=year", headers={"Accept": "text/html"})
+    shown = client.get("/?ask=anchors&by=year", headers={"Accept": "text/html"})
     assert shown.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert "takes longer than this service allows" in shown.text
     assert "arclink ask" in shown.text
@@ -694,9 +694,9 @@ def test_a_question_that_takes_long_is_answered_between_requests(
     client: FlaskClient, times: list[str]
 ) -> None:
     del times[1:]
-    assert client.get("/ask/words?by=year").status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    assert client.get("/ask/anchors?by=year").status_code == HTTPStatus.SERVICE_UNAVAILABLE
     prepared(client)
-    assert client.get("/ask/words?by=year").get_json()["total"] > 0
+    assert client.get("/ask/anchors?by=year").get_json()["total"] > 0
 
 
 def test_a_question_that_waits_for_others_exceeds_no_limit_yet(
@@ -708,14 +708,14 @@ def test_a_question_that_waits_for_others_exceeds_no_limit_yet(
     other = Thread(target=may_end.wait, args=(30,))
     other.start()
     tables._preparing[:] = [other]
-    waits = client.get("/ask/words?by=year")
+    waits = client.get("/ask/anchors?by=year")
     may_end.set()
     assert (waits.status_code, waits.headers["Retry-After"]) == (503, "5")
     assert "others come before it" in waits.get_json()["detail"]
     prepared(client)
-    assert "is being answered" in client.get("/ask/words?by=year").get_json()["detail"]
+    assert "is being answered" in client.get("/ask/anchors?by=year").get_json()["detail"]
     prepared(client)
-    assert client.get("/ask/words?by=year").get_json()["total"] > 0
+    assert client.get("/ask/anchors?by=year").get_json()["total"] > 0
 
 
 @pytest.fixture(name="large")
@@ -723,13 +723,13 @@ def question_that_needs_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None
     read = asking._read
     large = "SELECT 0 AS number, NULL AS period, list(range)::VARCHAR AS text FROM range(300000000)"
     monkeypatch.setattr(
-        asking, "_read", lambda folder, name: large if name == "words" else read(folder, name)
+        asking, "_read", lambda folder, name: large if name == "anchors" else read(folder, name)
     )
 
 
 @pytest.mark.usefixtures("large")
 def test_an_answer_that_exceeds_its_memory_says_so(client: FlaskClient) -> None:
-    answer = client.get("/ask/words?by=year")
+    answer = client.get("/ask/anchors?by=year")
     assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert answer.get_json()["limit"] == "memory"
     assert "needs more memory than this service allows" in answer.get_json()["detail"]
@@ -739,7 +739,7 @@ def test_an_answer_that_exceeds_its_memory_says_so(client: FlaskClient) -> None:
 def test_memory_that_other_questions_use_is_asked_for_again(client: FlaskClient) -> None:
     tables = client.application.extensions["arclink"].tables
     tables._running = 1
-    answer = client.get("/ask/words?by=year")
+    answer = client.get("/ask/anchors?by=year")
     assert answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE
     assert answer.headers["Retry-After"]
 

@@ -132,10 +132,10 @@ def test_seed_lists_over_http(demos: Demos) -> None:
     assert listed.text.splitlines() == [row["name"] for row in rows["rows"]]
     assert (len(rows["rows"]), listed.headers["ArcLink-Found"]) == (5, str(rows["total"]))
     assert client.get("/ask/stale?from=2010-02&format=browsertrix").text.startswith("seeds:")
-    assert problem_of(client.get("/ask/words?format=seeds"))["parameter"] == "format"
+    assert problem_of(client.get("/ask/anchors?format=seeds"))["parameter"] == "format"
     plain = {"Accept": "text/plain"}
     assert client.get("/ask/gaps?limit=5", headers=plain).text == listed.text
-    assert client.get("/ask/words", headers=plain).status_code == 406
+    assert client.get("/ask/anchors", headers=plain).status_code == 406
 
 
 def test_lists_over_http_say_what_they_do_not_have(tmp_path: Path) -> None:

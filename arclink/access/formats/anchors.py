@@ -7,6 +7,7 @@ from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAns
 from arclink.access.formats.fields import known_fields
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.formats.table import known_line, when_asked
+from arclink.access.kinds import kinds_line
 from arclink.access.queries import LinkQuery
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.tallies import Counts, Extent
@@ -17,13 +18,14 @@ _COLUMNS = (
     RowColumn("period", ColumnKind.TEXT, "Day, month or year of the mementos.", is_always=False),
     RowColumn("host", ColumnKind.TEXT, "Host of the linking pages.", False, True),
     RowColumn("text", ColumnKind.TEXT, "Text of the links.", may_be_null=True),
-    RowColumn("kind", ColumnKind.TEXT, "Element and attribute of the links.", may_be_null=True),
     RowColumn("links", ColumnKind.NUMBER, "Links of contents, each distinct.", may_be_null=True),
     RowColumn("contents", ColumnKind.NUMBER, "Contents that have them.", may_be_null=True),
+    RowColumn("pages", ColumnKind.NUMBER, "Pages that have them.", may_be_null=True),
     RowColumn("mementos", ColumnKind.NUMBER, "Mementos that show them.", may_be_null=True),
     RowColumn("hosts", ColumnKind.NUMBER, "Hosts of the linking pages.", may_be_null=True),
     RowColumn("first", ColumnKind.TIME, "The first of these mementos.", may_be_null=True),
     RowColumn("last", ColumnKind.TIME, "The last one.", may_be_null=True),
+    RowColumn("kinds", ColumnKind.TEXT, "Elements and attributes of the links.", may_be_null=True),
     RowColumn("first_uri", ColumnKind.TEXT, "Where the text was first seen.", may_be_null=True),
     RowColumn("first_uri_m", ColumnKind.TEXT, "The address of that memento.", False, True),
     RowColumn("captures", ColumnKind.NUMBER, "Captures of the period.", is_always=False),
@@ -40,7 +42,8 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         *(["host"] if asked.is_by_host else []),
     ]
     before = [*(["period"] if asked.period else []), *(["host"] if asked.is_by_host else [])]
-    names = [*before, "text", "kind", "links", "contents", "mementos", "hosts", "first", "last"]
+    counts = ("links", "contents", "pages", "mementos", "hosts", "first", "last")
+    names = [*before, "text", *counts, "kinds"]
     read_from = ["captures", "read"] if answer.windows else []  # else it is not known
     columns = [*names, "first_uri", *(["first_uri_m"] if replay else []), *read_from]
     rows = [_row(anchor, before, replay) for anchor in answer.anchors]
@@ -56,6 +59,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         "inlinks_known": answer.inlinks_known,
         "inlinks_read_from": answer.known and answer.known.as_fields,
         "by": by,
+        "kinds": asked.links.kinds.words,
         "start": answer.start,
         "total": answer.total,
         "counted": extent_fields(answer.extent),
@@ -73,6 +77,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         f"Inlinks: {answer.known.none(when_asked(asked.links))}"
         if answer.known
         else f"{shown_of_all}, of {extent_line(answer.extent)}",
+        kinds_line(asked.links.kinds),
         *([""] if rows else []),
     ]
     shown = [*names, *read_from, "first_uri_m" if replay else "first_uri"]
@@ -103,6 +108,7 @@ def _count_fields(counts: Counts) -> dict[str, object]:
     return {
         "links": counts.links,
         "contents": counts.contents,
+        "pages": counts.pages,
         "mementos": counts.mementos,
         "hosts": counts.hosts,
         "first": counts.first.timestamp,
@@ -121,8 +127,8 @@ def _row(anchor: Anchor, before: list[str], replay: ReplayPrefix) -> dict[str, o
     row = {name: row[name] for name in before}
     row |= {
         "text": printable(anchor.text),
-        "kind": printable(anchor.kind),
         **_count_fields(anchor.counts),
+        "kinds": printable(" ".join(anchor.kinds)),
     }
     row["first_uri"] = printable_uri(anchor.counts.first.original)
     if replay:
@@ -136,11 +142,12 @@ def _answer(asked: ToAnswer[AnchorsQuery]) -> RowAnswer:
 
 ANCHORS = Capability(
     "anchors",
-    "The words of the links to a URI, with counts.",
+    "The texts of the links to a URI, with counts.",
     """Show the texts of links to URI, with their times and counts.
 
-For each text, the counts say how many contents, mementos and hosts use it. URI itself need not have
-been captured: the texts are those of other pages.
+For each text, the counts say how many links, contents, pages, mementos and hosts use it. URI itself
+need not have been captured: the texts are those of other pages. A part of the archive, such as
+*.example.org, is answered as by `arclink ask anchors`.
 """,
     AnchorsQuery,
     _answer,

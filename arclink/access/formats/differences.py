@@ -14,6 +14,7 @@ from arclink.access.differences import (
 from arclink.access.formats.anchors import extent_fields, extent_line, uri_m_of
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.table import date_and_time
+from arclink.access.kinds import kinds_line
 from arclink.access.queries import Direction
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.access.texts import printable, printable_uri
@@ -51,6 +52,7 @@ def diff_as_rows(answer: DiffAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAns
         "from": first,
         "to": last,
         "direction": query.direction.value,
+        "kinds": query.kinds.words,
         "in_force": {
             "from": _in_force(answer.before, replay),
             "to": _in_force(answer.after, replay),
@@ -70,6 +72,7 @@ def diff_as_rows(answer: DiffAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAns
         *_lines_of(first, answer.before),
         *_lines_of(last, answer.after),
         *(_total_line(direction, answer) for direction in answer.extents),
+        kinds_line(query.kinds),
         *([""] if any(answer.links.values()) else []),
     ]
     return RowAnswer(
@@ -164,7 +167,8 @@ DIFF = Capability(
     """Show the outlinks and inlinks of URI that were added, removed and kept between two times.
 
 If a page was not captured or not read at one of the times, its links are "unknown" at that time:
-"not captured" does not mean "no link".
+"not captured" does not mean "no link". For a part of the archive, such as *.example.org, pages are
+listed that differ, as by `arclink ask diff`.
 """,
     DiffQuery,
     _answer,

@@ -118,7 +118,7 @@ CREATE OR REPLACE TEMP MACRO time_of(number) AS lpad(number::VARCHAR, 14, '0');
 CREATE OR REPLACE TEMP VIEW counted_inlinks AS
 SELECT
     number, period, target, target_surt, target_host, target_domain, kind, text, rel,
-    capture.surt, page, host, linker, linker_name, timestamp
+    capture.content, capture.surt, page, host, linker, linker_name, timestamp
 FROM to_part JOIN (
     SELECT
         hash(content) AS content, hash(surt) AS surt, hash(coalesce(written, uri)) AS page,

@@ -1,11 +1,12 @@
 """A page's link history at a glance: captures, linking hosts, words and targets on one axis."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from heapq import nsmallest
 
 from arclink.access.chronicles import Chronicle
+from arclink.access.kinds import NAVIGATION
 from arclink.access.known_hosts import KnownHosts
 from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import Reading
@@ -60,16 +61,18 @@ def show_glance(
     outlinks = seen_outlinks(reading, settings.budget)
     hosts_in = chronicle.seen.by_name(axis.unit, chronicle.seen.host)
     hosts_out = outlinks.by_name(axis.unit, outlinks.host)
-    words = chronicle.seen.by_name(axis.unit, text_of_link)
+    # As in `anchors`, only links that a reader can follow.
+    followed = chronicle.seen.of(replace(query, kinds=NAVIGATION))
+    anchors = followed.by_name(axis.unit, text_of_link)
     shown_in, shown_out = _foremost(hosts_in, _by_links), _foremost(hosts_out, _by_links)
-    shown_words = _foremost(words, _by_importance)
+    shown_anchors = _foremost(anchors, _by_importance)
     # Linking hosts and their words are two charts of the same links, with one scale.
-    full_in = most_of(one.over_time for one in (*shown_in, *shown_words))
+    full_in = most_of(one.over_time for one in (*shown_in, *shown_anchors))
     full_out = most_of(one.over_time for one in shown_out)
     gaps = linking_gaps(axis, KnownHosts(reading, axis.unit))
     lanes_in = [host_lane(one, axis, full_in, gaps) for one in shown_in]
     lanes_out = [host_lane(one, axis, full_out, own_gaps(axis, chronicle)) for one in shown_out]
-    word_lanes = [_lane(one, None, axis, full_in, axis.unknown()) for one in shown_words]
+    anchor_lanes = [_lane(one, None, axis, full_in, axis.unknown()) for one in shown_anchors]
     uri = printable_uri(query.uri)
     hosts = {
         Direction.IN: (hosts_in, chronicle.extent),
@@ -82,8 +85,8 @@ def show_glance(
         "full_out": full_out,
         "total_in": len(hosts_in),
         "total_out": len(hosts_out),
-        "words": word_lanes,
-        "total_words": len(words),
+        "anchors": anchor_lanes,
+        "total_anchors": len(anchors),
         "is_complete": outlinks.extent.is_complete,
         "inlinks": axis.bars(chronicle.inlinks, "link seen", "links seen"),
         "outlinks": axis.bars(chronicle.outlinks, "link on it", "links on it"),
@@ -103,7 +106,7 @@ def show_glance(
         ],
         "tables": {
             **side_formats(),
-            "words": table_formats("anchors", asked.only("uri", "url")),
+            "anchors": table_formats("anchors", asked.only("uri", "url")),
         },
         "pictures": {
             "through-time": lambda: _through_time(query, chronicle, axis),
@@ -112,7 +115,7 @@ def show_glance(
                 name: partial(lanes_picture, f"{title} {uri}", lanes, axis, side, full)
                 for name, title, lanes, side, full in (
                     ("hosts-in", "Hosts that linked to", lanes_in, "in", full_in),
-                    ("words", "Words of links to", word_lanes, "in", full_in),
+                    ("anchors", "Texts of links to", anchor_lanes, "in", full_in),
                     ("hosts-out", "Hosts linked from", lanes_out, "out", full_out),
                 )
             },

@@ -19,7 +19,7 @@ class View(Enum):
 
     GLANCE = "glance"
     LINKS = "links"
-    WORDS = "words"
+    ANCHORS = "anchors"
     CHANGES = "changes"
     TEXT = "text"
     GRAPH = "graph"
@@ -34,13 +34,15 @@ class View(Enum):
 _TITLES = {
     View.GLANCE: "At a glance",
     View.LINKS: "Links",
-    View.WORDS: "Words",
+    View.ANCHORS: "Anchors",
     View.CHANGES: "What changed",
     View.TEXT: "Text",
     View.GRAPH: "Graph",
     View.PLACES: "Hosts",
     View.CAPTURES: "Captures",
 }
+_WAS = {"words": View.ANCHORS.value}
+"""Earlier names of views, in addresses that people kept."""
 _OF_LINKS = frozenset(
     {
         "direction",
@@ -90,7 +92,7 @@ class Asked:
                 remaining,
             )
         try:
-            return cls(View(names[0]), remaining)
+            return cls(View(_WAS.get(names[0], names[0])), remaining)
         except ValueError as error:
             raise BadParameterError(
                 "view", names[0], " or ".join(view.value for view in View)

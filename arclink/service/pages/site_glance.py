@@ -34,12 +34,12 @@ from arclink.service.pages.answers import (
 _AT_A_GLANCE = (
     "most-linked",
     "linkers",
-    "words",
-    "new-words",
+    "anchors",
+    "new-anchors",
     "led-to",
     "broken",
     "rising",
-    "changed",
+    "diff",
     "vanished",
     "hosts",
 )
@@ -48,11 +48,11 @@ _AT_A_GLANCE = (
 
 _FROM_OUTSIDE = {
     "linkers": ("Which other sites linked to it?", "Which sites linked to others?"),
-    "words": (
+    "anchors": (
         "With which words did other sites link to it?",
         "With which words did sites link to each other?",
     ),
-    "new-words": (
+    "new-anchors": (
         "Which words of other sites appeared and disappeared?",
         "Which words of links appeared and disappeared?",
     ),
@@ -64,7 +64,7 @@ site, and about the whole archive."""
 
 _COLUMNS = {
     **dict.fromkeys(("most-linked", "broken"), "linking hosts"),
-    **dict.fromkeys(("new-words", "rising"), "linking pages"),
+    **dict.fromkeys(("new-anchors", "rising"), "linking pages"),
 }
 """Names of the numbers of some of them, if the name of the column does not say it."""
 

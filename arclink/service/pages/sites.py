@@ -32,7 +32,7 @@ from arclink.questions.queries import (
     AskQuery,
 )
 from arclink.questions.similar import similar_queries
-from arclink.questions.table import COLUMNS, EXTRA, QUESTIONS, QuestionScope
+from arclink.questions.table import COLUMNS, QUESTIONS, QuestionScope
 from arclink.service.pages.answers import (
     ASK,
     about_name,
@@ -72,13 +72,13 @@ _OF_PAGE = (
     "linkers",
     "first-linkers",
     "new-lost",
-    "typical-words",
-    "new-words",
+    "typical-anchors",
+    "new-anchors",
     "tlds",
     "linked-with",
     "host-links",
     "led-to",
-    "changed",
+    "diff",
     "churn",
     "near",
 )
@@ -274,7 +274,7 @@ def _whole(
         "unchanged": answer.unchanged,
         **through_time(answer.known),
         "columns": names,
-        "meanings": {**EXTRA, **COLUMNS},
+        "meanings": {name: column.about for name, column in COLUMNS.items()},
         "rows": [[row[name] for name in names] for row in rows],
         "total": answer.total,
         "found": answer.found,

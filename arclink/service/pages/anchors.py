@@ -1,4 +1,4 @@
-"""The words that led to a page, with their times and hosts."""
+"""The texts of links to a page, with their times and hosts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ LIMIT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ShownAnchor:
     """One text as the page shows it.
 
     Attributes:
@@ -33,7 +33,7 @@ class Words:
     period: str
     host: str
     text: str
-    kind: str
+    kinds: str
     counts: Counts
     bars: Sequence[Bar]
     gaps: Sequence[Bar]
@@ -42,10 +42,10 @@ class Words:
     uri_m: str | None
 
 
-def show_words(
+def show_anchors(
     asked: Asked, store: Answers, settings: Settings, chronicle: Chronicle, axis: Axis
 ) -> dict[str, object]:
-    """Return the template's data for the words.
+    """Return the template's data for the anchors.
 
     Raises:
         BadParameterError: A parameter is wrong.
@@ -61,20 +61,20 @@ def show_words(
         "answer": answer,
         "full": full,
         "rows": [
-            _words(anchor, axis.bars(counts, "link", "links", full), gaps, settings.replay)
+            _shown(anchor, axis.bars(counts, "link", "links", full), gaps, settings.replay)
             for anchor, counts in zip(answer.anchors, charts, strict=True)
         ],
         "by": asked.get("by"),
         "everything": asked.changed({"limit": "0"}) if answer.total > len(answer.anchors) else None,
         "downloads": table_formats("anchors", (pair for pair in asked.given if pair[0] != "limit")),
-        "pictures": {"words": lambda: _picture(answer, charts, axis, full)},
+        "pictures": {"anchors": lambda: _picture(answer, charts, axis, full)},
     }
 
 
 def _picture(
     answer: AnchorsAnswer, charts: Sequence[Mapping[str, int]], axis: Axis, full: int
 ) -> Drawing:
-    """Return the words through time; without axis, or in rows per period, their numbers."""
+    """Return the anchors through time; without axis, or in rows per period, their numbers."""
     most = max((anchor.counts.links for anchor in answer.anchors), default=1)
     rows = []
     for anchor, counts in zip(answer.anchors, charts, strict=True):
@@ -89,16 +89,18 @@ def _picture(
     has_time = any(charts)
     scale = scale_of(axis, full) if has_time else ""
     uri = printable_uri(answer.query.links.uri)
-    return strips(f"Words of links to {uri}", rows, axis if has_time else None, scale)
+    return strips(f"Anchors of links to {uri}", rows, axis if has_time else None, scale)
 
 
-def _words(anchor: Anchor, bars: Sequence[Bar], gaps: Sequence[Bar], replay: ReplayPrefix) -> Words:
+def _shown(
+    anchor: Anchor, bars: Sequence[Bar], gaps: Sequence[Bar], replay: ReplayPrefix
+) -> ShownAnchor:
     first = anchor.counts.first
-    return Words(
+    return ShownAnchor(
         period=anchor.period,
         host=printable(anchor.host),
         text=printable(anchor.text),
-        kind=printable(anchor.kind),
+        kinds=printable(" ".join(anchor.kinds)),
         counts=anchor.counts,
         bars=bars,
         gaps=gaps,

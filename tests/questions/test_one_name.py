@@ -1,0 +1,106 @@
+"""A question has one name: a page is answered by look-ups, a part of the archive by SQL."""
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from click.testing import CliRunner
+from flask.testing import FlaskClient
+
+import arclink
+from arclink.access.capabilities import IN_ROWS, capability
+from arclink.access.common import KINDS
+from arclink.access.declarations import AnyParameter
+from arclink.cli.main import group
+from arclink.questions.queries import ASK_PARAMETERS
+from arclink.questions.table import _WAS, QUESTIONS
+from arclink.service.application import create_app
+from tests.demos import Demos
+
+BOTH = [name for name in IN_ROWS if name in QUESTIONS]
+PARTS = ["*.kalvik2010.example", "http://www.kalvik2010.example/*", "*"]
+GIVEN = {"anchors": {"by": "year"}, "diff": {"from": "2009", "to": "201003"}}
+
+
+@pytest.fixture(scope="module")
+def store(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    store = demos.copy(tmp_path_factory.mktemp("one-name"))
+    arclink.tables(store)
+    return store
+
+
+@pytest.fixture(scope="module")
+def client(store: Path) -> Iterator[FlaskClient]:
+    with create_app(str(store)).test_client() as client:
+        yield client
+
+
+def answer(store: Path, *words: str) -> Any:
+    done = CliRunner().invoke(group, [*words, "--store", str(store), "--format", "json"])
+    assert done.exit_code == 0, done.output
+    return orjson.loads(done.stdout)
+
+
+def named(parameters: dict[str, str]) -> list[str]:
+    return [word for name, value in parameters.items() for word in (f"--{name}", value)]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("name", BOTH)
+def test_a_part_of_the_archive_is_answered_as_the_question(
+    store: Path, client: FlaskClient, name: str, part: str
+) -> None:
+    asked = named({**GIVEN[name], "limit": "7"})
+    expected = answer(store, "ask", name, part, *asked)
+    assert expected["rows"]
+    assert answer(store, name, part, *asked) == expected
+    query = {"uri": part, **GIVEN[name], "limit": "7", "format": "json"}
+    assert client.get(f"/{name}", query_string=query).get_json() == expected
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_what_only_a_page_has_is_refused_for_a_part(
+    store: Path, client: FlaskClient, name: str
+) -> None:
+    of_questions = {one.name for one in ASK_PARAMETERS}
+    only = [one for one in capability(name).query.DECLARED if one.name not in of_questions]
+    assert only
+    for one in only:
+        words = [name, PARTS[0], *named(GIVEN[name]), f"--{one.name}", "x"]
+        refused = CliRunner().invoke(group, [*words, "--store", str(store)])
+        assert refused.exit_code, words
+        query = {"uri": PARTS[0], **GIVEN[name], one.name: "x"}
+        response = client.get(f"/{name}", query_string=query)
+        assert response.status_code == 400
+        assert response.get_json()["parameter"] == one.name
+        assert "only for one page" in response.get_json()["detail"]
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_both_have_the_same_defaults(name: str) -> None:
+    def defaults(parameters: tuple[AnyParameter, ...]) -> dict[str, str | None]:
+        return {one.name: one.default for one in parameters}
+
+    looked_up, asked = defaults(capability(name).query.DECLARED), defaults(ASK_PARAMETERS)
+    shared = looked_up.keys() & asked.keys() - {"limit"}
+    assert KINDS.name in shared
+    assert {one: looked_up[one] for one in shared} == {one: asked[one] for one in shared}
+
+
+@pytest.mark.parametrize(("earlier", "name"), _WAS.items())
+def test_an_earlier_name_answers_with_a_note(
+    store: Path, client: FlaskClient, earlier: str, name: str
+) -> None:
+    assert earlier not in QUESTIONS
+    expected = answer(store, "ask", name, PARTS[0])
+    with pytest.warns(FutureWarning, match=f"{earlier} is now {name}"):
+        assert answer(store, "ask", earlier, PARTS[0]) == expected
+    with pytest.warns(FutureWarning, match=f"{earlier} is now {name}"):
+        response = client.get(f"/ask/{earlier}", query_string={"uri": PARTS[0]})
+    assert response.get_json()["rows"] == expected["rows"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert client.get(f"/ask/{name}", query_string={"uri": PARTS[0]}).status_code == 200
