@@ -91,6 +91,7 @@ class Capability(Generic[Query]):
         about: The help of the command and of the method.
         query: The query, with its parameters.
         answer: Answers it.
+        head: The `TypedDict` of the JSON fields before the rows.
         lists: The columns of each list of rows, by its name in JSON.
         examples: Command lines.
         subset: The parameter that selects a subset; on the command line it may be the first word.
@@ -104,6 +105,7 @@ class Capability(Generic[Query]):
     about: str
     query: type[Query]
     answer: "Callable[[ToAnswer[Query]], RowAnswer]"
+    head: type
     lists: Mapping[str, tuple[RowColumn, ...]]
     examples: tuple[str, ...] = ()
     subset: AnyParameter = SUBSET

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from time import perf_counter
 from types import TracebackType
-from typing import Final
+from typing import Annotated, Final, TypedDict
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Blueprint, Flask, Response, jsonify, request
@@ -65,6 +65,13 @@ _in_progress = Gauge(
     registry=_registry,
     multiprocess_mode="livesum",
 )
+
+
+class HealthFields(TypedDict):
+    """Whether the store can be read."""
+
+    status: Annotated[str, ("ok",)]
+    batches: Annotated[int, "Batches in the store."]
 
 
 @watching.get("/health")
