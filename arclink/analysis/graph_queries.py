@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final
 
 from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
 from arclink.access.common import COMMON_TO_FOLLOW, KINDS_TO_FOLLOW, REDIRECT
@@ -27,7 +27,7 @@ from arclink.access.declarations import (
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.groups import UNLIMITED
 from arclink.access.queries import URI
-from arclink.analysis.pagerank import RankOptions
+from arclink.analysis.pagerank import PagerankFields, RankOptions
 from arclink.analysis.slices import Level, PropertiesFields, SliceOptions, Slices, Weight
 from arclink.analysis.windows import WINDOWS
 from arclink.errors import Limit, LimitError
@@ -229,29 +229,6 @@ def _ranks(asked: ToAnswer[RankQuery]) -> RowAnswer:
         if asked.query.uri:
             return history(found, asked.query.uri)
         return agreements(found) if asked.query.compare else leaders(found)
-
-
-class WindowFields(TypedDict):
-    """The ranks of one window."""
-
-    window: str
-    nodes: int
-    edges: Annotated[int, "Edges that ranks depend on."]
-    iterations: int
-    tied: Annotated[int, "Further nodes with the last rank that is shown."]
-    residual: Annotated[float, "Sum of the changes of all ranks in the last iteration."]
-    converged: Annotated[bool, "Whether that is less than the tolerance."]
-
-
-class PagerankFields(PropertiesFields):
-    """The nodes with the highest ranks, or how far windows agree, or one node's rank."""
-
-    damping: float
-    tolerance: float
-    weight: Annotated[str | None, "What the weight of an edge counts; null: every edge is 1."]
-    self_links: Annotated[bool, "Whether links of a node to itself count."]
-    only_captured: Annotated[bool, "Whether only nodes are shown that were captured in the window."]
-    windows: Annotated[list[WindowFields], "The whole, then each window."]
 
 
 _TEXT, _NUMBER, _DECIMAL = ColumnKind.TEXT, ColumnKind.NUMBER, ColumnKind.DECIMAL

@@ -10,11 +10,12 @@ from arclink.access.declarations import ConflictError
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.kinds import kinds_line, others_line
 from arclink.access.texts import printable_uri
-from arclink.analysis.graph_queries import PagerankFields, WindowFields
 from arclink.analysis.pagerank import (
     Agreement,
+    PagerankFields,
     Ranked,
     RankOptions,
+    WindowFields,
     agreement,
     first_ranked,
     place_of,

@@ -45,7 +45,7 @@ _Span = TypedDict("_Span", {"from": Timestamp | None, "to": Timestamp | None})
 
 
 class AskedQuestionFields(HeadFields, _Span):
-    """A question as it was asked."""
+    """A question, and what it is about."""
 
     question: Annotated[str, "Its name."]
     asks: Annotated[str, "The question."]
