@@ -61,6 +61,17 @@ class RowColumn(NamedTuple):
     values: tuple[str, ...] = ()
 
 
+class Cost(Enum):
+    """What the answer to a request costs, which limits how many a service makes at a time."""
+
+    CHEAP = "cheap"
+    """No more than a look-up."""
+    ORDINARY = "ordinary"
+    """What a page may cost, or more if its parameters ask for more (`arclink.service.shares`)."""
+    EXPENSIVE = "expensive"
+    """It reads the whole store, many captures or other services."""
+
+
 class ToAnswer(NamedTuple, Generic[Query]):
     """The graph, query and limits of one answer.
 
@@ -97,7 +108,8 @@ class Capability(Generic[Query]):
         subset: The parameter that selects a subset; on the command line it may be the first word.
         has_replay: Whether answers have the addresses of mementos in a replay system.
         has_one_list: Whether an answer has only one of its lists, as the parameters say.
-        is_of_graph: Whether it reads the whole graph: a service answers one at a time.
+        cost: What an answer costs a service. Expensive ones read the whole graph: it makes one at a
+            time.
     """
 
     name: str
@@ -111,7 +123,7 @@ class Capability(Generic[Query]):
     subset: AnyParameter = SUBSET
     has_replay: bool = False
     has_one_list: bool = False
-    is_of_graph: bool = False
+    cost: Cost = Cost.ORDINARY
 
     @property
     def schema(self) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
+from arclink.access.capabilities import Capability, ColumnKind, Cost, RowColumn, ToAnswer
 from arclink.access.common import COMMON_TO_FOLLOW, KINDS_TO_FOLLOW, REDIRECT
 from arclink.access.declarations import (
     AnyParameter,
@@ -281,7 +281,7 @@ PROPERTIES = Capability(
     _properties,
     PropertiesFields,
     {"properties": _PROPERTY_COLUMNS},
-    is_of_graph=True,
+    cost=Cost.EXPENSIVE,
 )
 
 PAGERANK = Capability(
@@ -318,5 +318,5 @@ windows.
     },
     examples=("arclink analyze pagerank --store links.db --level host --by month --compare",),
     has_one_list=True,
-    is_of_graph=True,
+    cost=Cost.EXPENSIVE,
 )

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from arclink.access.capabilities import IN_ROWS, Capability, capability
+from arclink.access.capabilities import IN_ROWS, Capability, Cost, capability
 from arclink.access.captures import OUTPUTS
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
@@ -77,6 +77,7 @@ class Resource:
         headers: Descriptions of further response headers, by name.
         is_of_store: Whether the answer changes only when the store does.
         further: Descriptions of further responses, by status; ``default`` for any other.
+        cost: What an answer costs.
     """
 
     path: str
@@ -89,6 +90,7 @@ class Resource:
     headers: Mapping[str, str] = field(default_factory=dict)
     is_of_store: bool = True
     further: Mapping[str, str] = field(default_factory=dict)
+    cost: Cost = Cost.ORDINARY
 
 
 def _links(json: Sequence[str]) -> Mapping[str, Schema]:
@@ -143,9 +145,10 @@ def _of_capability(one: Capability[Any]) -> Resource:
         one.name,
         one.asks,
         _rows(one.schema),
-        (400, 406, 414, *([422] if one.is_of_graph else []), 503),
+        (400, 406, 414, *([422] if one.cost is Cost.EXPENSIVE else []), 503),
         in_rows(one),
         headers=_NEXT if has_pages else {},
+        cost=one.cost,
     )
 
 
@@ -184,6 +187,7 @@ RESOURCES: Sequence[Resource] = (
         ASK,
         headers=_OF_ANSWERS,
         of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
+        cost=Cost.EXPENSIVE,
     ),
     Resource(
         "/complete",
@@ -280,6 +284,7 @@ RESOURCES: Sequence[Resource] = (
         (400, 404, 410, 414, 503),
         STREAM,
         is_of_store=False,
+        cost=Cost.EXPENSIVE,
     ),
     Resource(
         "/record",
@@ -319,6 +324,7 @@ RESOURCES: Sequence[Resource] = (
         (SUBSET,),
         is_of_store=False,
         further={"302": "The address of the selection that the form builds."},
+        cost=Cost.EXPENSIVE,
     ),
     Resource(
         "/export",
@@ -328,6 +334,7 @@ RESOURCES: Sequence[Resource] = (
         (400, 404, 414, 503),
         EXPORT,
         headers={"Content-Disposition": "The name of the file."},
+        cost=Cost.EXPENSIVE,
     ),
     Resource(
         "/aggregate",
@@ -342,6 +349,7 @@ RESOURCES: Sequence[Resource] = (
             "ArcLink-Archives": "For each archive: NAME=answered, partial or failed.",
         },
         is_of_store=False,
+        cost=Cost.EXPENSIVE,
     ),
     Resource(
         "/aggregate/ask/{question}",
@@ -357,6 +365,7 @@ RESOURCES: Sequence[Resource] = (
         },
         of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
         is_of_store=False,
+        cost=Cost.EXPENSIVE,
     ),
     Resource(
         "/browse/{time}/{uri}",
@@ -416,6 +425,7 @@ RESOURCES: Sequence[Resource] = (
         {"text/plain": TEXT},
         (414,),
         is_of_store=False,
+        cost=Cost.CHEAP,
     ),
     Resource(
         "/health",
@@ -424,6 +434,7 @@ RESOURCES: Sequence[Resource] = (
         {"application/json": ref("Health")},
         (414, 503),
         is_of_store=False,
+        cost=Cost.CHEAP,
     ),
 )
 """Every path of the service, except those of style sheets and pictures."""

@@ -16,14 +16,21 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Final
 from urllib.parse import unquote_plus
 
+from arclink.access.capabilities import Cost
 from arclink.access.queries import DEFAULT_LIMIT, LIMIT, MATCH_TYPE, URI
+from arclink.service.openapi import RESOURCES
 
-EXPENSIVE = ("aggregate", "(aggregate/)?ask/[^/]+", "export", "select", "stream")
-"""Paths of resources that read the whole store, many captures or other services for one answer."""
+
+def _paths_of(cost: Cost) -> tuple[str, ...]:
+    paths = (resource.path[1:] for resource in RESOURCES if resource.cost is cost)
+    return tuple(re.sub(r"\{\w+\}", "[^/]+", path) for path in paths)
+
+
+EXPENSIVE = _paths_of(Cost.EXPENSIVE)
+"""Paths whose answers are expensive, as regular expressions."""
 
 LARGE = (
     f"(^|&)({LIMIT.name}=(?!0*([1-9][0-9]{{0,2}}|{DEFAULT_LIMIT})(&|$))"
@@ -33,8 +40,8 @@ LARGE = (
 """What the query of any resource has if its answer may be as large as the store: more rows than a
 request has without a limit, or the links of many pages."""
 
-CHEAP = ("health", "metrics", r"robots\.txt", r"worker\.js", "static/.*", "replay/.*")
-"""Paths whose answers need no more than a look-up, as regular expressions."""
+CHEAP = (*_paths_of(Cost.CHEAP), r"robots\.txt", r"worker\.js", "static/.*", "replay/.*")
+"""Paths of resources and files whose answers need no more than a look-up."""
 
 
 _HALVED_AFTER: Final = 30.0
@@ -42,14 +49,6 @@ _HALVED_AFTER: Final = 30.0
 
 _FORGOTTEN: Final = 0.001
 """Seconds of CPU time that no longer count."""
-
-
-class Cost(Enum):
-    """Kinds of requests by their cost."""
-
-    CHEAP = "cheap"
-    ORDINARY = "ordinary"
-    EXPENSIVE = "expensive"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
