@@ -24,8 +24,8 @@ class ReadCapturesFields(TypedDict):
 
     captures: Annotated[int, "All of that time."]
     read: Annotated[int, "Those with known links: they were read, or cannot have any."]
-    first: Annotated[Timestamp | None, "The first one with known links."]
-    last: Annotated[Timestamp | None, "The last one with known links."]
+    first: Timestamp | None
+    last: Timestamp | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class PathFields(HeadFields):
     find: Annotated[str, PathChoice]
     when: Annotated[str, Usable]
     kinds: Annotated[Sequence[str], "The kinds of links that were followed."]
-    found: Annotated[bool, "Whether there is a path."]
+    found: bool
     pages: Annotated[int, "Number of pages that were searched."]
     complete: Annotated[bool, "Whether these are all pages that can be reached in that time."]
     begin_read_from: Annotated[

@@ -199,7 +199,7 @@ class PropertiesFields(HeadFields):
     """The properties of the graph."""
 
     level: Annotated[str, Level]
-    kinds: Annotated[Sequence[str], "The kinds of its links."]
+    kinds: Sequence[str]
     other_kinds: Annotated[int, "Links of contents that were left out because of their kinds."]
 
 

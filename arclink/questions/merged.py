@@ -319,7 +319,7 @@ def _are_apart(rows: Sequence[Row]) -> bool:
 class _AnsweringArchive(ReportFields):
     """The result of the request to one archive for an answer to a question."""
 
-    rows: Annotated[int, "Number of rows in its answer."]
+    rows: int
     captures: KnownCapturesFields | None
     unknown: Annotated[str | None, "Why no rows does not mean that there is nothing."]
 

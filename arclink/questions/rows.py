@@ -47,8 +47,8 @@ _Span = TypedDict("_Span", {"from": Timestamp | None, "to": Timestamp | None})
 class AskedQuestionFields(HeadFields, _Span):
     """A question, and what it is about."""
 
-    question: Annotated[str, "Its name."]
-    asks: Annotated[str, "The question."]
+    question: str
+    asks: str
     asked: Annotated[list[str], "The addresses that it is about; none for the whole archive."]
     scope: str
     level: Annotated[str | None, "How pages are named in rows."]
@@ -82,7 +82,7 @@ class AnswerFields(AskedQuestionFields):
 class _Question(TypedDict):
     """A question that can be asked."""
 
-    question: Annotated[str, "Its name."]
+    question: str
     asks: str
     about: str
     level: str | None

@@ -67,10 +67,10 @@ class _FailedArchive(TypedDict):
 
 
 class _Members(TypedDict, total=False):
-    parameter: Annotated[str, "The parameter that is wrong."]
-    value: Annotated[str, "Its value."]
+    parameter: str
+    value: str
     allowed: Annotated[str, "Its allowed values."]
-    formats: Annotated[Sequence[str], "The formats that there are."]
+    formats: Sequence[str]
     archives: list[_FailedArchive]
     file: Annotated[str, "Name of the archive file of a capture that cannot be read."]
     reason: Annotated[str, "Why it cannot be read, in one word."]

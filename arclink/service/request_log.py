@@ -71,7 +71,7 @@ class HealthFields(TypedDict):
     """Whether the store can be read."""
 
     status: Annotated[str, ("ok",)]
-    batches: Annotated[int, "Batches in the store."]
+    batches: int
 
 
 @watching.get("/health")

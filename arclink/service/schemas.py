@@ -9,7 +9,7 @@ Every object is closed: a field in an answer that its schema lacks is an error, 
 detect.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints
@@ -32,14 +32,13 @@ from arclink.service.subsets import SubsetsFields
 Schema = Mapping[str, object]
 
 TEXT: Schema = {"type": "string"}
-_NULL: Schema = {"type": "null"}
 _OF_TYPE: Mapping[object, Schema] = {
     str: TEXT,
     int: {"type": "integer", "minimum": 0},
     float: {"type": "number"},
     bool: {"type": "boolean"},
     object: {"type": "object"},
-    NoneType: _NULL,
+    NoneType: {"type": "null"},
     Timestamp: {
         "type": "string",
         "pattern": "^[0-9]{14}$",
@@ -69,19 +68,16 @@ def ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _listed(schema: Schema) -> Schema:
-    return {"type": "array", "items": schema}
-
-
-def _object(always: Mapping[str, Schema], sometimes: Mapping[str, Schema], about: str) -> Schema:
-    """Return the schema of an object with these fields and no others."""
-    schema: dict[str, object] = {
+def _object(fields: Iterable[tuple[str, Schema, bool]], about: str = "") -> Schema:
+    """Return the schema of an object with these fields, and whether each is always there."""
+    listed = [*fields]
+    return {
         "type": "object",
-        "properties": {**always, **sometimes},
-        "required": [*always],
+        "properties": {name: schema for name, schema, _ in listed},
+        "required": [name for name, _, is_always in listed if is_always],
         "additionalProperties": False,
+        **({"description": about} if about else {}),
     }
-    return {**schema, "description": about} if about else schema
 
 
 def _schema_of(kind: Any, form: CaptureForm | None = None) -> Schema:
@@ -89,7 +85,7 @@ def _schema_of(kind: Any, form: CaptureForm | None = None) -> Schema:
 
     Args:
         kind: The type.
-        form: The fields of a capture that an object also has.
+        form: The form of a capture whose fields an object has, too.
     """
     origin, of = get_origin(kind), get_args(kind)
     if origin is None and kind in _OF_TYPE:
@@ -99,22 +95,26 @@ def _schema_of(kind: Any, form: CaptureForm | None = None) -> Schema:
     if origin is Annotated:
         return _noted(*of)
     if origin in (Union, UnionType):
-        return {"anyOf": [_schema_of(one) for one in of]}
+        return {"anyOf": [*map(_schema_of, of)]}
     if origin in (list, Sequence):
-        return _listed(_schema_of(of[0]))
+        return {"type": "array", "items": _schema_of(of[0])}
     if origin in (dict, Mapping):
         names, values = _schema_of(of[0]).get("enum"), _schema_of(of[1])
         if isinstance(names, list):
-            return _object({}, dict.fromkeys(names, values), "")
+            return _object((name, values, False) for name in names)
         return {"type": "object", "additionalProperties": values}
     if hasattr(kind, "__supertype__"):
         return _schema_of(kind.__supertype__)
     if kind.__name__.startswith("_"):
-        return _fields_of(kind, form)
+        return _object(_fields_of(kind, form), _about(kind))
     name = kind.__name__.removesuffix("Fields")
     if name not in SCHEMAS:
-        SCHEMAS[name] = _fields_of(kind, form)
+        SCHEMAS[name] = _object(_fields_of(kind, form), _about(kind))
     return ref(name)
+
+
+def _about(kind: type) -> str:
+    return (kind.__doc__ or "").partition("\n")[0]
 
 
 def _noted(kind: Any, *notes: Any) -> Schema:
@@ -134,43 +134,37 @@ def _noted(kind: Any, *notes: Any) -> Schema:
     return schema
 
 
-def _fields_of(
-    kind: Any,
-    form: CaptureForm | None = None,
-    lists: Mapping[str, Sequence[RowColumn]] | None = None,
-    has_one_list: bool = False,
-) -> Schema:
-    """Return the schema of an object.
-
-    Args:
-        kind: The class that declares its fields.
-        form: See `_schema_of`.
-        lists: Its lists of rows.
-        has_one_list: Whether it has only one of them.
-    """
-    always: dict[str, Schema] = {}
-    sometimes: dict[str, Schema] = {}
+def _fields_of(kind: Any, form: CaptureForm | None) -> Iterator[tuple[str, Schema, bool]]:
+    """Yield the fields of a class; see `_schema_of`."""
     for name, field in (form.fields if form else {}).items():
-        always[name] = _schema_of(_OF_CAPTURE.get(field.kind, str))
+        yield name, _noted(_OF_CAPTURE.get(field.kind, str), field.about), True
     hints, sentences = get_type_hints(kind, include_extras=True), attributes_of(kind)
     for name, of in hints.items():
-        fields = always if name in getattr(kind, "__required_keys__", hints) else sometimes
-        fields[name] = _noted(of, *([sentences[name]] if name in sentences else []))
-    for name, columns in (lists or {}).items():
-        (sometimes if has_one_list else always)[name] = _listed(_row_of(columns))
-    return _object(always, sometimes, (kind.__doc__ or "").partition("\n")[0])
+        schema = _noted(of, *([sentences[name]] if name in sentences else []))
+        yield name, schema, name in getattr(kind, "__required_keys__", hints)
 
 
 def _row_of(columns: Sequence[RowColumn]) -> Schema:
     """Return the schema of the rows with these columns; of any rows without columns."""
-    always: dict[str, Schema] = {}
-    sometimes: dict[str, Schema] = {}
-    for one in columns:
-        schema = _noted(_OF_COLUMN[one.kind], *([one.values] if one.values else []))
-        schema = {"anyOf": [schema, _NULL]} if one.may_be_null else schema
-        fields = always if one.is_always else sometimes
-        fields[one.name] = {**schema, "description": one.about}
-    return _object(always, sometimes, "") if columns else {"type": "object"}
+    if not columns:
+        return {"type": "object"}
+    return _object((one.name, _of_column(one), one.is_always) for one in columns)
+
+
+def _of_column(one: RowColumn) -> Schema:
+    of: Any = Annotated[_OF_COLUMN[one.kind], one.values] if one.values else _OF_COLUMN[one.kind]
+    return _noted(of | None if one.may_be_null else of, one.about)
+
+
+def _in_rows(
+    head: type, lists: Mapping[str, Sequence[RowColumn]], has_one_list: bool = False
+) -> Schema:
+    """Return the schema of an answer in rows; see `Capability`."""
+    rows = (
+        (name, {"type": "array", "items": _row_of(columns)}, not has_one_list)
+        for name, columns in lists.items()
+    )
+    return _object((*_fields_of(head, None), *rows), _about(head))
 
 
 for _answer in (
@@ -179,8 +173,8 @@ for _answer in (
 ):
     _schema_of(_answer)
 for _one in map(capability, IN_ROWS):
-    SCHEMAS[_one.schema] = _fields_of(_one.head, None, _one.lists, _one.has_one_list)
+    SCHEMAS[_one.schema] = _in_rows(_one.head, _one.lists, _one.has_one_list)
 _COLUMNS_OF_ANSWERS: Sequence[RowColumn] = ()
 """The columns of answers to questions."""
-SCHEMAS["Answer"] = _fields_of(AnswerFields, None, {"rows": _COLUMNS_OF_ANSWERS})
-SCHEMAS["MergedAnswer"] = _fields_of(MergedAnswerFields, None, {"rows": _COLUMNS_OF_ANSWERS})
+for _head in (AnswerFields, MergedAnswerFields):
+    SCHEMAS[_head.__name__.removesuffix("Fields")] = _in_rows(_head, {"rows": _COLUMNS_OF_ANSWERS})

@@ -20,7 +20,7 @@ class SubsetFields(TypedDict):
     kind: Annotated[str, ("view", "list")]
     captures: Annotated[int | None, "Captures in a list when it was stored; null for a view."]
     made: Annotated[str, "When it was stored: UTC, ISO 8601."]
-    selection: Annotated[str, "The selection as text."]
+    selection: str
     json: NotRequired[Annotated[object, "The selection as JSON."]]
 
 

@@ -113,8 +113,8 @@ class CountFields(HeadFields):
     """The captures of a subset."""
 
     by: Annotated[str | None, "The property that captures are counted by."]
-    captures: Annotated[int, "Number of captures."]
-    uris: Annotated[int, "Number of URIs that have them."]
+    captures: int
+    uris: int
     complete: Annotated[
         bool, "Whether all captures of the subset were counted; if not, there are more."
     ]

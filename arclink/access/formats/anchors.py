@@ -47,7 +47,7 @@ class ExtentFields(TypedDict):
 
 
 class _Asked(AskedFields):
-    at: NotRequired[Annotated[Timestamp, "The time of the query."]]
+    at: NotRequired[Timestamp]
 
 
 class AnchorsFields(_Asked, HeadFields):

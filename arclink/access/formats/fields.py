@@ -43,7 +43,7 @@ class AskedFields(TypedDict):
     """The URI in a query."""
 
     uri: Annotated[str, "The URI in the query."]
-    surt: Annotated[str, "Its SURT."]
+    surt: str
 
 
 class AddressFields(TypedDict, total=False):
@@ -56,13 +56,13 @@ class MementoFields(AddressFields):
     """A memento."""
 
     uri: Annotated[str, "The captured URI."]
-    timestamp: Annotated[Timestamp, "When it was captured."]
+    timestamp: Timestamp
 
 
 class RecordFields(TypedDict):
     """Where a record is."""
 
-    file: Annotated[str, "Name of the archive file."]
+    file: str
     offset: Annotated[int, "Where the record begins in the file, in bytes."]
 
 
@@ -70,8 +70,8 @@ class KnownFields(TypedDict):
     """Mementos of the URI in the query: 'not captured' is not 'no links'."""
 
     count: Annotated[int, "All mementos of the URI."]
-    first: Annotated[Timestamp | None, "The first one."]
-    last: Annotated[Timestamp | None, "The last one."]
+    first: Timestamp | None
+    last: Timestamp | None
     asked: Annotated[int, "Those in the time of the query."]
     links_known: Annotated[int, "Those of these with known links."]
     links_known_at_most: NotRequired[Annotated[int, "The same, if it was not counted exactly."]]
@@ -96,10 +96,10 @@ class _Member(TypedDict):
     """
 
     uri: Annotated[str, "The page at the other end."]
-    surt: Annotated[str, "Its SURT."]
+    surt: str
     kind: Annotated[str, "Element and attribute of the link."]
-    text: Annotated[str, "Text of the link."]
-    rel: Annotated[str | None, "Its `rel` attribute."]
+    text: str
+    rel: str | None
     timestamps: Annotated[Timestamps, "The mementos that show it."]
     uris: NotRequired[list[str]]
     archives: NotRequired[dict[str, Timestamps]]

@@ -40,7 +40,7 @@ class _InForceThere(MementoFields):
 class _Hop(MementoFields):
     """A redirect that was followed."""
 
-    target: Annotated[str, "Where it leads."]
+    target: str
 
 
 class _Order(TypedDict):
@@ -65,7 +65,7 @@ class ReportFields(TypedDict):
 class ArchiveFields(ReportFields):
     """The result of the request to one archive for links."""
 
-    links: Annotated[int, "Number of links in its answer."]
+    links: int
 
 
 class LinksFields(AskedFields):
@@ -75,7 +75,7 @@ class LinksFields(AskedFields):
     direction: Annotated[str, Direction]
     match_type: NotRequired[Annotated[str, _RANGES]]
     mementos: NotRequired[KnownFields]
-    at: NotRequired[Annotated[Timestamp, "The time of the query."]]
+    at: NotRequired[Timestamp]
     in_force: NotRequired[list[_InForceThere]]
     followed: NotRequired[list[_Hop]]
     outlinks: list[OutlinkFields]

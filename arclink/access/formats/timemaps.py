@@ -23,7 +23,7 @@ class _MementoFields(TypedDict):
     """A memento of a TimeMap."""
 
     datetime: Annotated[str, {"format": "date-time"}]
-    uri: NotRequired[Annotated[str, "Its address."]]
+    uri: NotRequired[str]
 
 
 _Memento = Annotated[_MementoFields, TIMEMAP]
