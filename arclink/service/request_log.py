@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from time import perf_counter
 from types import TracebackType
-from typing import Annotated, Final, TypedDict
+from typing import Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Blueprint, Flask, Response, jsonify, request
@@ -21,6 +21,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from arclink.access.texts import printable
 from arclink.errors import StoreError
+from arclink.service.responses import HealthFields
 from arclink.service.stores import Stores, current_store, stores_of_app
 from arclink.version import VERSION
 
@@ -67,20 +68,14 @@ _in_progress = Gauge(
 )
 
 
-class HealthFields(TypedDict):
-    """Whether the store can be read."""
-
-    status: Annotated[str, ("ok",)]
-    batches: int
-
-
 @watching.get("/health")
 def check() -> Response:
     """Answer 200 with the number of batches if the store can be read.
 
     Else the handler answers 503.
     """
-    return jsonify(status="ok", batches=sum(1 for _ in current_store().batches()))
+    batches = sum(1 for _ in current_store().batches())
+    return jsonify(HealthFields(status="ok", batches=batches))
 
 
 @watching.get("/metrics")

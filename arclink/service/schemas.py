@@ -26,7 +26,7 @@ from arclink.questions.merged import MergedAnswerFields
 from arclink.questions.rows import AnswerFields, QuestionsFields
 from arclink.service.problems import ProblemFields
 from arclink.service.questions import AddressesFields
-from arclink.service.request_log import HealthFields
+from arclink.service.responses import HealthFields
 from arclink.service.subsets import SubsetsFields
 
 Schema = Mapping[str, object]

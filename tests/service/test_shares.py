@@ -21,7 +21,7 @@ from arclink.service.application import create_app
 from arclink.service.clients import Connections
 from arclink.service.openapi import RESOURCES, Resource
 from arclink.service.replay.application import create_replay
-from arclink.service.shares import EXPENSIVE, LARGE, Shares, Turn, cost_by_request
+from arclink.service.shares import LARGE, Shares, Turn, cost_by_request, paths_of
 from tests.service.conftest import PAGES, A, served
 from tests.service.sockets import opener, seconds_of_health, status_of
 from tests.store.memory_store import MemoryStore
@@ -251,7 +251,7 @@ def test_the_proxy_has_the_list_of_the_service() -> None:
     """What nginx limits is what `arclink serve` calls expensive."""
     conf = (Path(__file__).resolve().parents[2] / "conf/nginx.conf").read_text()
     lists = re.findall(r'map \$(uri|args) [^{]*\{\s*default "";\s*"~([^"\n]*)" yes;\s*\}', conf)
-    path = f"^(/[a-z0-9_-]+)?/({'|'.join(EXPENSIVE)})$"
+    path = f"^(/[a-z0-9_-]+)?/({'|'.join(paths_of(Cost.EXPENSIVE))})$"
     assert lists == [("uri", path), ("args", LARGE)]
 
 
