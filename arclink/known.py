@@ -8,7 +8,7 @@ captures. This module alone decides between a count, none, and unknown.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self, TypedDict
 
 from arclink.model import Span, Timestamp
 
@@ -17,6 +17,15 @@ _MOST_TOLD = 10**15
 
 NOT_MODIFIED = "304"
 """Status of a revisit after the server answered "not modified": the page existed."""
+
+
+class ReadCapturesFields(TypedDict):
+    """Captures that links are known from."""
+
+    captures: Annotated[int, "All of that time."]
+    read: Annotated[int, "Those with known links: they were read, or cannot have any."]
+    first: Timestamp | None
+    last: Timestamp | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +123,7 @@ class KnownLinks:
         return f"none ({self.read_from})" if self.captures else "none"
 
     @property
-    def as_fields(self) -> Mapping[str, object] | None:
+    def as_fields(self) -> ReadCapturesFields | None:
         """The numbers as members of JSON; None if they were not counted."""
         if self.captures is None or self.read is None:
             return None

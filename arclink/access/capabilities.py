@@ -61,6 +61,17 @@ class RowColumn(NamedTuple):
     values: tuple[str, ...] = ()
 
 
+class Cost(Enum):
+    """What the answer to a request costs, which limits how many a service makes at a time."""
+
+    CHEAP = "cheap"
+    """No more than a look-up."""
+    ORDINARY = "ordinary"
+    """What a page may cost, or more if its parameters ask for more (`arclink.service.shares`)."""
+    EXPENSIVE = "expensive"
+    """It reads the whole store, many captures or other services."""
+
+
 class ToAnswer(NamedTuple, Generic[Query]):
     """The graph, query and limits of one answer.
 
@@ -91,12 +102,14 @@ class Capability(Generic[Query]):
         about: The help of the command and of the method.
         query: The query, with its parameters.
         answer: Answers it.
+        head: The `TypedDict` of the JSON fields before the rows.
         lists: The columns of each list of rows, by its name in JSON.
         examples: Command lines.
         subset: The parameter that selects a subset; on the command line it may be the first word.
         has_replay: Whether answers have the addresses of mementos in a replay system.
         has_one_list: Whether an answer has only one of its lists, as the parameters say.
-        is_of_graph: Whether it reads the whole graph: a service answers one at a time.
+        cost: What an answer costs a service. Expensive ones read the whole graph: it makes one at a
+            time.
     """
 
     name: str
@@ -104,12 +117,13 @@ class Capability(Generic[Query]):
     about: str
     query: type[Query]
     answer: "Callable[[ToAnswer[Query]], RowAnswer]"
+    head: type
     lists: Mapping[str, tuple[RowColumn, ...]]
     examples: tuple[str, ...] = ()
     subset: AnyParameter = SUBSET
     has_replay: bool = False
     has_one_list: bool = False
-    is_of_graph: bool = False
+    cost: Cost = Cost.ORDINARY
 
     @property
     def schema(self) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self, TypedDict
 
 import orjson
 
@@ -432,6 +432,14 @@ class CaptureQuery(DeclaredQuery):
         return Collapser(fields, self.after.collapsed if self.after is not None else None)
 
 
+class PagesFields(TypedDict):
+    """The number of pages of an answer, as pywb counts them."""
+
+    pages: int
+    pageSize: Annotated[int, "Blocks of a page."]
+    blocks: int
+
+
 @dataclass(frozen=True, slots=True)
 class CaptureRows:
     """The captures that answer a query.
@@ -458,7 +466,7 @@ class CaptureRows:
     def lines(self) -> Iterator[bytes]:
         """Yield the rows, each with a line end."""
         if self.query.counts_pages:  # as pywb: a block is a page here
-            counts = {"pages": self.pages, "pageSize": 1, "blocks": self.pages}
+            counts: PagesFields = {"pages": self.pages, "pageSize": 1, "blocks": self.pages}
             yield orjson.dumps(counts, option=orjson.OPT_APPEND_NEWLINE)
             return
         line = OUTPUTS[self.query.output].line

@@ -39,10 +39,10 @@ class Validity(NamedTuple):
     """Mementos between which a link appeared and disappeared (`arclink.access.validity`).
 
     Attributes:
-        last_without: The last memento before that is known not to show the link; None without one.
+        last_without: The last memento before that is known not to show the link, if there is one.
         first_with: The first memento that shows it.
         last_with: The last memento that shows it.
-        first_without: The first memento after that is known not to show it; None without one.
+        first_without: The first memento after that is known not to show it, if there is one.
     """
 
     last_without: Timestamp | None

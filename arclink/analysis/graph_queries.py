@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
+from arclink.access.capabilities import Capability, ColumnKind, Cost, RowColumn, ToAnswer
 from arclink.access.common import COMMON_TO_FOLLOW, KINDS_TO_FOLLOW, REDIRECT
 from arclink.access.declarations import (
     AnyParameter,
@@ -27,8 +27,8 @@ from arclink.access.declarations import (
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.groups import UNLIMITED
 from arclink.access.queries import URI
-from arclink.analysis.pagerank import RankOptions
-from arclink.analysis.slices import Level, SliceOptions, Slices, Weight
+from arclink.analysis.pagerank import PagerankFields, RankOptions
+from arclink.analysis.slices import Level, PropertiesFields, SliceOptions, Slices, Weight
 from arclink.analysis.windows import WINDOWS
 from arclink.errors import Limit, LimitError
 
@@ -279,8 +279,9 @@ PROPERTIES = Capability(
     "Sizes, degrees and components of the graph, in total and by window of time.",
     PropertiesQuery,
     _properties,
+    PropertiesFields,
     {"properties": _PROPERTY_COLUMNS},
-    is_of_graph=True,
+    cost=Cost.EXPENSIVE,
 )
 
 PAGERANK = Capability(
@@ -295,6 +296,7 @@ windows.
 """,
     RankQuery,
     _ranks,
+    PagerankFields,
     {
         "ranks": (
             _WINDOW,
@@ -316,5 +318,5 @@ windows.
     },
     examples=("arclink analyze pagerank --store links.db --level host --by month --compare",),
     has_one_list=True,
-    is_of_graph=True,
+    cost=Cost.EXPENSIVE,
 )

@@ -14,13 +14,13 @@ inside PageRank, 2004, section 3 (dangling nodes).
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from arclink.analysis.edges import row_blocks
-from arclink.analysis.slices import Slice
+from arclink.analysis.slices import PropertiesFields, Slice
 from arclink.errors import UsageError
 from arclink.extras import analysis_extra
 
@@ -34,6 +34,29 @@ _DIGITS = 10
 
 Later digits are rounding errors.
 """
+
+
+class WindowFields(TypedDict):
+    """The ranks of one window."""
+
+    window: str
+    nodes: int
+    edges: Annotated[int, "Edges that ranks depend on."]
+    iterations: int
+    tied: Annotated[int, "Further nodes with the last rank that is shown."]
+    residual: Annotated[float, "Sum of the changes of all ranks in the last iteration."]
+    converged: Annotated[bool, "Whether that is less than the tolerance."]
+
+
+class PagerankFields(PropertiesFields):
+    """The nodes with the highest ranks, or how far windows agree, or one node's rank."""
+
+    damping: float
+    tolerance: float
+    weight: Annotated[str | None, "What the weight of an edge counts; null: every edge is 1."]
+    self_links: Annotated[bool, "Whether links of a node to itself count."]
+    only_captured: Annotated[bool, "Whether only nodes are shown that were captured in the window."]
+    windows: Annotated[list[WindowFields], "The whole, then each window."]
 
 
 @dataclass(frozen=True, slots=True)

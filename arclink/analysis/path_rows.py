@@ -1,12 +1,16 @@
 """A path of links between two URIs, as rows."""
 
+from collections.abc import Sequence
+from typing import Annotated
+
 from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
+from arclink.access.formats.fields import HeadFields
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.table import date_and_time
 from arclink.access.kinds import kinds_line
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.paths import PathAnswer, PathQuery, find_path
-from arclink.known import KnownLinks
+from arclink.analysis.paths import PathAnswer, PathChoice, PathQuery, Usable, find_path
+from arclink.known import KnownLinks, ReadCapturesFields
 from arclink.store.known_captures import is_read
 
 _COLUMNS = (
@@ -18,6 +22,24 @@ _COLUMNS = (
     RowColumn("page", ColumnKind.TEXT, "The page with the link."),
     RowColumn("target", ColumnKind.TEXT, "Where it leads."),
 )
+
+
+class PathFields(HeadFields):
+    """A path of links that follows time."""
+
+    from_uri: Annotated[str, "The page at which paths begin."]
+    to_uri: Annotated[str, "The page at which they end."]
+    find: Annotated[str, PathChoice]
+    when: Annotated[str, Usable]
+    kinds: Annotated[Sequence[str], "The kinds of links that were followed."]
+    found: bool
+    pages: Annotated[int, "Number of pages that were searched."]
+    complete: Annotated[bool, "Whether these are all pages that can be reached in that time."]
+    begin_read_from: Annotated[
+        ReadCapturesFields | None,
+        "The captures of the page at which paths begin; null if they are not counted by time.",
+    ]
+    read_from: Annotated[ReadCapturesFields | None, "The same of all pages."]
 
 
 def _answer(asked: ToAnswer[PathQuery]) -> RowAnswer:
@@ -40,7 +62,7 @@ def _as_rows(
     known: tuple[KnownLinks, KnownLinks],
     unknown: str,
 ) -> RowAnswer:
-    about = {
+    about: PathFields = {
         "from_uri": printable_uri(query.links.uri),
         "to_uri": printable_uri(query.end),
         "find": query.wanted.value,
@@ -122,6 +144,7 @@ PATH = Capability(
 """,
     PathQuery,
     _answer,
+    PathFields,
     {"hops": _COLUMNS},
     examples=("arclink analyze path example.org example.net --store links.db",),
 )

@@ -80,14 +80,9 @@ def _as_row(found: Properties) -> dict[str, object]:
 
 def properties_as_rows(slices: Slices, found: Sequence[Properties]) -> RowAnswer:
     """Return the properties, of the whole and of each window, as rows."""
-    about = {
-        "level": slices.level.value,
-        "kinds": slices.kinds.words,
-        "other_kinds": slices.other_kinds,
-    }
     rows = [_as_row(one) for one in found]
     lines = [kinds_line(slices.kinds), ""]
-    return RowAnswer(about, lines, [*rows[0]], {"properties": rows})
+    return RowAnswer(slices.about, lines, [*rows[0]], {"properties": rows})
 
 
 def degrees_as_csv(found: Sequence[Properties]) -> str:

@@ -12,8 +12,10 @@ from arclink.access.kinds import kinds_line, others_line
 from arclink.access.texts import printable_uri
 from arclink.analysis.pagerank import (
     Agreement,
+    PagerankFields,
     Ranked,
     RankOptions,
+    WindowFields,
     agreement,
     first_ranked,
     place_of,
@@ -268,7 +270,7 @@ def _answer(
     sections: dict[str, Sequence[Row]],
     lines: Sequence[str] = (),
 ) -> RowAnswer:
-    windows = [
+    windows: list[WindowFields] = [
         {
             "window": one.window,
             "nodes": one.nodes,
@@ -280,10 +282,8 @@ def _answer(
         }
         for one in found.windows
     ]
-    about = {
-        "level": found.slices.level.value,
-        "kinds": found.slices.kinds.words,
-        "other_kinds": found.slices.other_kinds,
+    about: PagerankFields = {
+        **found.slices.about,
         "damping": found.options.damping,
         "tolerance": found.options.tolerance,
         "weight": found.slices.weight.value if found.options.is_weighted else None,

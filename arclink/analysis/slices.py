@@ -25,12 +25,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from arclink.access.common import Redirects
+from arclink.access.formats.fields import HeadFields
 from arclink.access.kinds import NAVIGATION, Kinds, parse_kinds, union_of
 from arclink.analysis.names import Numbers, SortedNames
 from arclink.analysis.windows import Window, Windows
@@ -194,6 +195,14 @@ class Slice:
         return index if index < len(self.nodes) and self.nodes[index] == node else None
 
 
+class PropertiesFields(HeadFields):
+    """The properties of the graph."""
+
+    level: Annotated[str, Level]
+    kinds: Sequence[str]
+    other_kinds: Annotated[int, "Links of contents that were left out because of their kinds."]
+
+
 class Slices(Sequence[Slice]):
     """The graph by windows. The first slice is the whole; the others are in the order of windows.
 
@@ -234,6 +243,15 @@ class Slices(Sequence[Slice]):
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self._slices)
+
+    @property
+    def about(self) -> PropertiesFields:
+        """What is known of all slices, as members of JSON."""
+        return {
+            "level": self.level.value,
+            "kinds": self.kinds.words,
+            "other_kinds": self.other_kinds,
+        }
 
     @property
     def whole(self) -> Slice:

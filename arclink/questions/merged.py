@@ -9,14 +9,14 @@ column how values become one, and for some questions why rows do not.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any, NotRequired
 from urllib.parse import urlencode
 
 from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.capabilities import ColumnKind
 from arclink.access.common import SUBSET
 from arclink.access.declarations import Given
-from arclink.access.formats.json_document import archive_fields
+from arclink.access.formats.json_document import ReportFields, archive_fields
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.formats.table import archive_lines
 from arclink.access.kinds import kinds_line
@@ -35,7 +35,13 @@ from arclink.questions.archive_answers import (
     said_in,
 )
 from arclink.questions.queries import ASK_PARAMETERS, LIMIT, MIN_HOSTS, AskQuery
-from arclink.questions.rows import about_query, asked_line, read_from
+from arclink.questions.rows import (
+    AskedQuestionFields,
+    KnownCapturesFields,
+    about_query,
+    asked_line,
+    read_from,
+)
 from arclink.questions.table import COLUMNS, Merge
 
 ROWS = 50_000
@@ -311,6 +317,23 @@ def _are_apart(rows: Sequence[Row]) -> bool:
     return are_known and all(before[1] < after[0] for before, after in pairwise(spans))
 
 
+class _AnsweringArchive(ReportFields):
+    """The result of the request to one archive for an answer to a question."""
+
+    rows: int
+    captures: KnownCapturesFields | None
+    unknown: Annotated[str | None, "Why no rows does not mean that there is nothing."]
+
+
+class MergedAnswerFields(AskedQuestionFields):
+    """The answer of several archives to a question; apart says why no rows are merged."""
+
+    total: Annotated[int, "Number of names; of rows, if rows have no names."]
+    unknown: NotRequired[Annotated[str, "Which archives do not know, and why."]]
+    apart: str | None
+    archives: list[_AnsweringArchive]
+
+
 def merged_as_rows(answer: MergedRows) -> RowAnswer:
     """Return the answer as rows for all formats."""
     query = answer.question.query
@@ -338,7 +361,7 @@ def merged_as_rows(answer: MergedRows) -> RowAnswer:
 
 
 def _fields(rows: ArchiveRows, report: ArchiveReport) -> Mapping[str, object]:
-    captures = None
+    captures: KnownCapturesFields | None = None
     if rows.captures is not None:
         captures = {
             "count": rows.captures,

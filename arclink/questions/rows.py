@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 from arclink.access.declarations import ConflictError, named
+from arclink.access.formats.fields import HeadFields, KindsCounted
 from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS, RowAnswer, RowFormat
 from arclink.access.formats.seeds import SEED_FORMATS
 from arclink.access.formats.table import date_and_time
@@ -40,6 +41,62 @@ def check_format(query: AskQuery, form: RowFormat) -> None:
         raise ConflictError(ASK_FORMAT.name, form.name, why)
 
 
+_Span = TypedDict("_Span", {"from": Timestamp | None, "to": Timestamp | None})
+
+
+class AskedQuestionFields(HeadFields, _Span):
+    """A question, and what it is about."""
+
+    question: str
+    asks: str
+    asked: Annotated[list[str], "The addresses that it is about; none for the whole archive."]
+    scope: str
+    level: Annotated[str | None, "How pages are named in rows."]
+    by: Annotated[str, "The windows of rows."]
+    kinds: KindsCounted
+
+
+_Captures = Annotated[int | None, int]
+"""Captures of a part of the archive, which are always counted."""
+
+
+class KnownCapturesFields(TypedDict):
+    """The captures that an answer is read from."""
+
+    count: _Captures
+    links_known: Annotated[_Captures, "Those with known links."]
+    first: Timestamp | None
+    last: Timestamp | None
+    by_period: Annotated[Mapping[str, _Captures], "Captures of each window."]
+
+
+class AnswerFields(AskedQuestionFields):
+    """The answer to a question."""
+
+    total: Annotated[int, "Number of rows without limit."]
+    unchanged: NotRequired[Annotated[int, "Pages that were compared without a difference."]]
+    unknown: NotRequired[Annotated[str, "Why no rows does not mean that there is nothing."]]
+    captures: KnownCapturesFields
+
+
+class _Question(TypedDict):
+    """A question that can be asked."""
+
+    question: str
+    asks: str
+    about: str
+    level: str | None
+    by: str | None
+    columns: Annotated[list[str], "Names of the columns of its rows."]
+
+
+class QuestionsFields(HeadFields):
+    """The questions that can be asked."""
+
+    columns: Annotated[Mapping[str, str], "What each column is, by its name."]
+    questions: list[_Question]
+
+
 def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
     """Return an answer as rows."""
     query, names = answer.query, answer.table.column_names
@@ -57,7 +114,7 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
     return RowAnswer(about, lines, names, rows, types=types, decimals=3, uris=uris)
 
 
-def about_query(query: AskQuery) -> Mapping[str, object]:
+def about_query(query: AskQuery) -> AskedQuestionFields:
     """Return the question as members of an answer in JSON."""
     return {
         "question": query.name,
@@ -72,7 +129,7 @@ def about_query(query: AskQuery) -> Mapping[str, object]:
     }
 
 
-def _known_fields(answer: "AskAnswer") -> Mapping[str, object]:
+def _known_fields(answer: "AskAnswer") -> KnownCapturesFields:
     known = answer.known
     return {
         "count": known.captures,

@@ -13,7 +13,7 @@ from flask import Blueprint, Response, request
 from arclink.reasons import Reason
 from arclink.service.headers import robots
 from arclink.service.memento import service_url
-from arclink.service.openapi import RESOURCES, Resource, describe
+from arclink.service.openapi import EXAMPLES, RESOURCES, Resource, describe
 from arclink.service.pages.html_output import rendered
 from arclink.service.schemas import SCHEMAS
 from arclink.service.stores import stores_of_app
@@ -66,25 +66,23 @@ def reasons() -> Response:
 def _example(resource: Resource) -> str:
     """Return an example call of a resource with curl."""
     parameters = [
-        f"{parameter.name}={_VALUES[parameter.name]}"
+        f"{parameter.name}={_EXAMPLES[parameter.name]}"
         for parameter in resource.parameters
         if parameter.is_required
     ]
     path = resource.path
-    for name in ("uri", "time", "name"):
-        path = path.replace(f"{{{name}}}", _VALUES[name])
+    for name in resource.of_path:
+        path = path.replace(f"{{{name}}}", EXAMPLES[name])
     query = f"?{'&'.join(parameters)}" if parameters else ""
     return f'curl "{service_url().rstrip("/")}{path}{query}"'
 
 
-_VALUES = {
-    "uri": "http://example.org/",
+_EXAMPLES = {
+    **EXAMPLES,
     "from": "2009",
     "to": "2010",
     "since": "2010",
     "format": "warc",
-    "time": "20100217101229",
-    "name": "gov",
     "file": "crawl.warc.gz",
     "offset": "0",
     "begins": "example",
@@ -93,13 +91,14 @@ _VALUES = {
 }
 
 
-def _rows(schema: Mapping[str, object]) -> Sequence[tuple[str, str, bool]]:
-    """Return name, type and presence (always or sometimes) of each field of an object schema."""
+def _rows(schema: Mapping[str, object]) -> Sequence[tuple[str, str, str, bool]]:
+    """Return name, type, meaning and presence (always or not) of each field of an object."""
     properties, required = schema["properties"], schema["required"]
     assert isinstance(properties, Mapping)
     assert isinstance(required, list)
     return [
-        (name, _type(value_schema), name in required) for name, value_schema in properties.items()
+        (name, _type(of), of.get("description", ""), name in required)
+        for name, of in properties.items()
     ]
 
 

@@ -38,9 +38,10 @@ from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 from waitress.task import ThreadedTaskDispatcher  # type: ignore[import-untyped]
 from waitress.utilities import Error  # type: ignore[import-untyped]
 
+from arclink.access.capabilities import Cost
 from arclink.service.clients import Connections, client_address, is_trusted, network_of
 from arclink.service.parsing import StrictParser
-from arclink.service.shares import Cost, Shares, Turn
+from arclink.service.shares import Shares, Turn
 
 _log = logging.getLogger("arclink.service")
 

@@ -7,14 +7,14 @@ Source: OpenAPI Specification 3.1.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from arclink.access.capabilities import IN_ROWS, Capability, capability
+from arclink.access.capabilities import IN_ROWS, Capability, Cost, capability
 from arclink.access.captures import OUTPUTS
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
-from arclink.access.formats import FORMATS, PARQUET
+from arclink.access.formats import FORMATS, PARQUET, Format
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import CURSOR, URI
@@ -77,6 +77,7 @@ class Resource:
         headers: Descriptions of further response headers, by name.
         is_of_store: Whether the answer changes only when the store does.
         further: Descriptions of further responses, by status; ``default`` for any other.
+        cost: What an answer costs.
     """
 
     path: str
@@ -89,18 +90,11 @@ class Resource:
     headers: Mapping[str, str] = field(default_factory=dict)
     is_of_store: bool = True
     further: Mapping[str, str] = field(default_factory=dict)
+    cost: Cost = Cost.ORDINARY
 
 
-def _links(json: Sequence[str]) -> Mapping[str, Schema]:
-    of_json: Schema = ref(json[0]) if len(json) == 1 else {"anyOf": [ref(name) for name in json]}
-    return {
-        media_type: of_json if media_type == "application/json" else _schema_of(media_type)
-        for form in FORMATS.values()
-        for media_type in form.media_types
-    }
-
-
-def _rows(name: str, formats: Mapping[str, RowFormat] = ROW_FORMATS) -> dict[str, Schema]:
+def _in(formats: Mapping[str, Format] | Mapping[str, RowFormat], name: str) -> Mapping[str, Schema]:
+    """Return the schemas of an answer in these formats; ``name`` is that of its JSON."""
     return {
         media_type: ref(name) if media_type == "application/json" else _schema_of(media_type)
         for form in formats.values()
@@ -108,13 +102,20 @@ def _rows(name: str, formats: Mapping[str, RowFormat] = ROW_FORMATS) -> dict[str
     }
 
 
+_OF_MEDIA_TYPE: Mapping[str, Schema] = {
+    PARQUET: {"type": "string", "format": "binary"},
+    "application/ld+json": {"type": "array"},
+    "application/yaml": {"type": "object"},
+}
+"""What bodies are after their media type is read; others are texts."""
+
+
 def _schema_of(media_type: str) -> Schema:
-    if media_type == PARQUET:
-        return {"type": "string", "format": "binary"}
-    return {"type": "array"} if media_type == "application/ld+json" else TEXT
+    return _OF_MEDIA_TYPE.get(media_type, TEXT)
 
 
 _NEXT = {"Link": 'rel="next": the next part of the answer.'}
+_OF_ARCHIVES = {"ArcLink-Archives": "For each archive: NAME=answered, partial or failed."}
 _OF_ANSWERS = {
     FOUND: "Number of rows without limit.",
     UNKNOWN: "Why an answer without rows does not mean 'none'; missing if it does, or has rows.",
@@ -138,56 +139,74 @@ _URI_IN_PATH: Mapping[str, Schema] = {
 
 def _of_capability(one: Capability[Any]) -> Resource:
     has_pages = CURSOR in one.query.DECLARED
-    answers, is_question = _rows(one.schema), one.name in QUESTIONS
+    answers, is_question = _in(ROW_FORMATS, one.schema), one.name in QUESTIONS
     if is_question:  # about a part of the archive
-        answers |= {"application/json": {"anyOf": [ref(one.schema), ref("Answer")]}}
+        of_json = {"anyOf": [ref(one.schema), ref("Answer")]}
+        answers = {**answers, "application/json": of_json}
+    has_limit = is_question or one.cost is Cost.EXPENSIVE
     return Resource(
         f"/{one.name}",
         one.name,
         one.asks,
         answers,
-        (400, 406, 414, *([422] if one.is_of_graph or is_question else []), 503),
+        (400, 406, 414, *([422] if has_limit else []), 503),
         in_rows(one),
         headers=_NEXT if has_pages else {},
+        cost=one.cost,
     )
 
 
+def _page(path: str, name: str, about: str, *errors: int, **others: Any) -> Resource:
+    """Return the description of a page for people."""
+    return Resource(path, name, about, {"text/html": TEXT}, errors, **others)
+
+
+_LINKS = Resource(
+    "/linkQuery",
+    "linkQuery",
+    "The outlinks and inlinks of a URI through time.",
+    _in(FORMATS, "Links"),
+    parameters=LINK_QUERY,
+    headers=_MEMENTO,
+)
+_ASK = Resource(
+    "/ask/{question}",
+    "ask",
+    "The answer to a question, with the captures that it is read from.",
+    _in(ASK_FORMATS, "Answer"),
+    (400, 406, 414, 422, 503),
+    ASK,
+    headers=_OF_ANSWERS,
+    of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
+    cost=Cost.EXPENSIVE,
+)
+_TIMEMAP = Resource(
+    "/timemap/json/{uri}",
+    "timemapJson",
+    "The mementos of a URI, as JSON.",
+    {"application/json": ref("TimeMap")},
+    (400, 404, 414, 503),
+    of_path=_URI_IN_PATH,
+)
+
 RESOURCES: Sequence[Resource] = (
-    Resource(
-        "/linkQuery",
-        "linkQuery",
-        "The outlinks and inlinks of a URI through time.",
-        _links(("Links",)),
-        parameters=LINK_QUERY,
-        headers=_MEMENTO,
-    ),
-    Resource(
-        "/LinkService/linkQuery",
-        "LinkService",
-        "The same resource, at the path of the paper.",
-        _links(("Links",)),
-        parameters=LINK_QUERY,
-        headers=_MEMENTO,
+    _LINKS,
+    replace(
+        _LINKS,
+        path="/LinkService/linkQuery",
+        name="LinkService",
+        about="The same resource, at the path of the paper.",
     ),
     *map(_of_capability, map(capability, IN_ROWS)),
     Resource(
         "/ask",
         "questions",
         "The questions about pages, sites and the whole archive, and the columns of their answers.",
-        _rows("Questions"),
+        _in(ROW_FORMATS, "Questions"),
         (400, 406, 414),
         LIST,
     ),
-    Resource(
-        "/ask/{question}",
-        "ask",
-        "The answer to a question, with the captures that it is read from.",
-        _rows("Answer", ASK_FORMATS),
-        (400, 406, 414, 422, 503),
-        ASK,
-        headers=_OF_ANSWERS,
-        of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
-    ),
+    _ASK,
     Resource(
         "/complete",
         "complete",
@@ -205,21 +224,13 @@ RESOURCES: Sequence[Resource] = (
         (400, 414, 503),
         EXPLAIN,
     ),
-    Resource(
-        "/timemap/json/{uri}",
-        "timemapJson",
-        "The mementos of a URI, as JSON.",
-        {"application/json": ref("TimeMap")},
-        (400, 404, 414, 503),
-        of_path=_URI_IN_PATH,
-    ),
-    Resource(
-        "/timemap/link/{uri}",
-        "timemapLink",
-        "The mementos of a URI in link format (RFC 7089).",
-        {LINK_FORMAT: TEXT},
-        (400, 404, 414, 503),
-        of_path=_URI_IN_PATH,
+    _TIMEMAP,
+    replace(
+        _TIMEMAP,
+        path="/timemap/link/{uri}",
+        name="timemapLink",
+        about="The mementos of a URI in link format (RFC 7089).",
+        answers={LINK_FORMAT: TEXT},
     ),
     Resource(
         "/web/{time}id_/{uri}",
@@ -283,6 +294,7 @@ RESOURCES: Sequence[Resource] = (
         (400, 404, 410, 414, 503),
         STREAM,
         is_of_store=False,
+        cost=Cost.EXPENSIVE,
     ),
     Resource(
         "/record",
@@ -313,15 +325,15 @@ RESOURCES: Sequence[Resource] = (
         of_path={"name": {"type": "string", "pattern": f"^{NAME_PATTERN}$"}},
         is_of_store=False,
     ),
-    Resource(
+    _page(
         "/select",
         "select",
         "A page for people: a form that builds a selection of captures, and its count.",
-        {"text/html": TEXT},
-        (400, 414, 503),
-        (SUBSET,),
+        *(400, 414, 503),
+        parameters=(SUBSET,),
         is_of_store=False,
         further={"302": "The address of the selection that the form builds."},
+        cost=Cost.EXPENSIVE,
     ),
     Resource(
         "/export",
@@ -331,42 +343,36 @@ RESOURCES: Sequence[Resource] = (
         (400, 404, 414, 503),
         EXPORT,
         headers={"Content-Disposition": "The name of the file."},
+        cost=Cost.EXPENSIVE,
     ),
     Resource(
         "/aggregate",
         "aggregate",
         "The links of a URI in this and other archives, merged; each with the archives that "
         "have it.",
-        _links(("Links",)),
+        _in(FORMATS, "Links"),
         (400, 406, 414, 502, 503),
         AGGREGATE,
-        headers={
-            "Link": _NEXT["Link"],
-            "ArcLink-Archives": "For each archive: NAME=answered, partial or failed.",
-        },
+        headers={**_NEXT, **_OF_ARCHIVES},
+        is_of_store=False,
+        cost=Cost.EXPENSIVE,
+    ),
+    replace(
+        _ASK,
+        path="/aggregate/ask/{question}",
+        name="aggregateAnswers",
+        about="The answers of this and other archives to a question: rows with one name as one "
+        "row, and those of each archive.",
+        answers=_in(ASK_FORMATS, "MergedAnswer"),
+        errors=(400, 406, 414, 502),
+        headers={**_OF_ANSWERS, **_OF_ARCHIVES},
         is_of_store=False,
     ),
-    Resource(
-        "/aggregate/ask/{question}",
-        "aggregateAnswers",
-        "The answers of this and other archives to a question: rows with one name as one row, and "
-        "those of each archive.",
-        _rows("MergedAnswer", ASK_FORMATS),
-        (400, 406, 414, 502),
-        ASK,
-        headers={
-            **_OF_ANSWERS,
-            "ArcLink-Archives": "For each archive: NAME=answered, partial or failed.",
-        },
-        of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
-        is_of_store=False,
-    ),
-    Resource(
+    _page(
         "/browse/{time}/{uri}",
         "browse",
         "A page for people: a page at a time in the past, replayed, and its links then.",
-        {"text/html": TEXT},
-        (400, 414, 503),
+        *(400, 414, 503),
         of_path={
             "time": {
                 "type": "string",
@@ -379,31 +385,16 @@ RESOURCES: Sequence[Resource] = (
         },
         further={"302": "The same page at a time in 14 digits."},
     ),
-    Resource(
+    _page(
         "/browse/",
         "browseForm",
         "Leads to the page that the form of a page asks for.",
-        {"text/html": TEXT},
-        (400, 414, 503),
+        *(400, 414, 503),
         further={"302": "Where the page is."},
     ),
-    Resource("/", "page", "A page for people.", {"text/html": TEXT}, (400, 414, 422, 503)),
-    Resource(
-        "/docs",
-        "docs",
-        "This description as a page.",
-        {"text/html": TEXT},
-        (414,),
-        is_of_store=False,
-    ),
-    Resource(
-        "/docs/reasons",
-        "reasons",
-        "What each reason means, as a page.",
-        {"text/html": TEXT},
-        (414,),
-        is_of_store=False,
-    ),
+    _page("/", "page", "A page for people.", 400, 414, 422, 503),
+    _page("/docs", "docs", "This description as a page.", 414, is_of_store=False),
+    _page("/docs/reasons", "reasons", "What each reason means, as a page.", 414, is_of_store=False),
     Resource(
         "/openapi.json",
         "openapi",
@@ -419,6 +410,7 @@ RESOURCES: Sequence[Resource] = (
         {"text/plain": TEXT},
         (414,),
         is_of_store=False,
+        cost=Cost.CHEAP,
     ),
     Resource(
         "/health",
@@ -427,6 +419,7 @@ RESOURCES: Sequence[Resource] = (
         {"application/json": ref("Health")},
         (414, 503),
         is_of_store=False,
+        cost=Cost.CHEAP,
     ),
 )
 """Every path of the service, except those of style sheets and pictures."""
@@ -492,7 +485,7 @@ def _answer(resource: Resource, headers: Mapping[str, str]) -> Mapping[str, obje
     }
 
 
-_IN_PATHS = {
+EXAMPLES = {
     "question": "linkers",
     "uri": "http://example.org/",
     "time": "20100217101229",
@@ -555,5 +548,5 @@ def _in_path(name: str, schema: Schema) -> Mapping[str, object]:
         "in": "path",
         "required": True,
         "schema": schema,
-        "example": _IN_PATHS[name],
+        "example": EXAMPLES[name],
     }

@@ -1,7 +1,9 @@
 """Errors as ``application/problem+json`` (RFC 9457): the fault, the value and what is allowed."""
 
 import logging
+from collections.abc import Sequence
 from http import HTTPStatus
+from typing import Annotated, TypedDict, Unpack
 
 import orjson
 from flask import Flask, Response, current_app, request
@@ -13,6 +15,7 @@ from arclink.access.texts import printable
 from arclink.errors import (
     CaptureError,
     GoneError,
+    Limit,
     LimitError,
     StoreError,
     UsageError,
@@ -56,7 +59,34 @@ class NotAcceptableError(Exception):
         )
 
 
-def problem(status: HTTPStatus, detail: str, **members: object) -> Response:
+class _FailedArchive(TypedDict):
+    """An archive that did not answer."""
+
+    name: str
+    detail: str
+
+
+class _Members(TypedDict, total=False):
+    parameter: str
+    value: str
+    allowed: Annotated[str, "Its allowed values."]
+    formats: Sequence[str]
+    archives: list[_FailedArchive]
+    file: Annotated[str, "Name of the archive file of a capture that cannot be read."]
+    reason: Annotated[str, "Why it cannot be read, in one word."]
+    limit: Annotated[str, Limit, "The limit that the answer exceeds."]
+
+
+class ProblemFields(_Members):
+    """What is wrong (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
+def problem(status: HTTPStatus, detail: str, **members: Unpack[_Members]) -> Response:
     """Return a problem with ``members`` as extensions (RFC 9457, section 3.2).
 
     Browsers get a page, except from the replay origin, which has no pages, and for a request whose
@@ -66,7 +96,7 @@ def problem(status: HTTPStatus, detail: str, **members: object) -> Response:
         response = error_page(status, detail)
         response.vary.add("Accept")
         return response
-    fields = {
+    fields: ProblemFields = {
         "type": "about:blank",
         "title": status.phrase,
         "status": status.value,
@@ -181,12 +211,13 @@ def _not_ready(error: NotReadyError) -> Response:
 
 
 def _bad_parameter(error: BadParameterError) -> Response:
-    named = {
-        "parameter": printable(error.name[:200]),
-        "value": printable(error.value),
-        "allowed": printable(error.allowed),
-    }
-    return problem(HTTPStatus.BAD_REQUEST, str(error), **named)
+    return problem(
+        HTTPStatus.BAD_REQUEST,
+        str(error),
+        parameter=printable(error.name[:200]),
+        value=printable(error.value),
+        allowed=printable(error.allowed),
+    )
 
 
 def _capture(error: CaptureError) -> Response:

@@ -13,7 +13,7 @@ import orjson
 from flask import Blueprint, Response, request
 
 from arclink.access.answers import answer_link_query
-from arclink.access.capabilities import IN_ROWS, Capability, ToAnswer, capability
+from arclink.access.capabilities import IN_ROWS, Capability, Cost, ToAnswer, capability
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
@@ -106,7 +106,7 @@ def _turn(one: Capability[Any]) -> Iterator[None]:
     Raises:
         NotReadyError: Another one takes long.
     """
-    if not one.is_of_graph:
+    if one.cost is not Cost.EXPENSIVE:
         yield
         return
     if not _WHOLE_GRAPH.acquire(timeout=_PATIENCE):

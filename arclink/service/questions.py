@@ -1,7 +1,7 @@
 """The questions about pages, sites and the whole archive, as resources."""
 
 from http import HTTPStatus
-from typing import Final
+from typing import Final, TypedDict
 
 from flask import Blueprint, Response, jsonify, request
 
@@ -93,6 +93,12 @@ def respond_with_rows(
     if form[0].name in SEED_FORMATS:
         response.headers[LEFT_OUT] = str(seeds_of(rows)[1])
     return response
+
+
+class AddressesFields(TypedDict):
+    """Known addresses that begin as the one that is typed."""
+
+    addresses: list[str]
 
 
 @questions.get("/complete")

@@ -21,6 +21,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from arclink.access.texts import printable
 from arclink.errors import StoreError
+from arclink.service.responses import HealthFields
 from arclink.service.stores import Stores, current_store, stores_of_app
 from arclink.version import VERSION
 
@@ -73,7 +74,8 @@ def check() -> Response:
 
     Else the handler answers 503.
     """
-    return jsonify(status="ok", batches=sum(1 for _ in current_store().batches()))
+    batches = sum(1 for _ in current_store().batches())
+    return jsonify(HealthFields(status="ok", batches=batches))
 
 
 @watching.get("/metrics")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypedDict
 from urllib.parse import urlencode
 
 from flask import Request, Response, request
@@ -26,6 +26,14 @@ _WRITTEN_OUT: Final = re.compile(
     rf"((?:^|&)(?:{'|'.join(URI.names)})=(?:[A-Z]+\+(?=[a-z]+:))?)"
     "([^&]*?[^A-Za-z0-9*._~+%&-][^&]*)".encode()
 )
+
+
+# Not next to its view: that module must not be imported before workers know where they count.
+class HealthFields(TypedDict):
+    """Whether the store can be read."""
+
+    status: Annotated[str, ("ok",)]
+    batches: int
 
 
 class ReadRequest(Request):

@@ -1,29 +1,67 @@
 """JSON Schemas of the JSON answers, for the description of the service (``/openapi.json``).
 
+They are made from the declarations next to the functions that make the answers. An object is a
+`TypedDict` (`arclink.access.formats.fields` says how it is read), a row has `RowColumn`s, a capture
+the fields of a `CaptureForm`. A class with fields has a schema of its own with its name; one whose
+name begins with an underscore is a part of the schemas that have it.
+
 Every object is closed: a field in an answer that its schema lacks is an error, which the tests
 detect.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints
 
-from arclink.access.archives import Refused
-from arclink.access.capabilities import ColumnKind, RowColumn, capability
-from arclink.access.capture_fields import EXPLANATION, TIMEMAP, CaptureForm, FieldKind
+from arclink.access.capabilities import IN_ROWS, ColumnKind, RowColumn, capability
+from arclink.access.capture_fields import CaptureForm, FieldKind
+from arclink.access.captures import PagesFields
+from arclink.access.declarations import attributes_of
+from arclink.access.formats.explanations import ExplanationsFields
+from arclink.access.formats.json_document import LinksFields
+from arclink.access.formats.timemaps import TimeMapFields
+from arclink.model import Timestamp
+from arclink.questions.merged import ARCHIVES, MergedAnswerFields
+from arclink.questions.rows import AnswerFields, QuestionsFields
 from arclink.questions.table import COLUMNS
+from arclink.service.problems import ProblemFields
+from arclink.service.questions import AddressesFields
+from arclink.service.responses import HealthFields
+from arclink.service.subsets import SubsetsFields
 
 Schema = Mapping[str, object]
 
 TEXT: Schema = {"type": "string"}
-NUMBER: Schema = {"type": "integer", "minimum": 0}
-COUNT: Schema = {"type": "integer", "minimum": 1}
-_YES_OR_NO: Schema = {"type": "boolean"}
-_TIMESTAMP: Schema = {
-    "type": "string",
-    "pattern": "^[0-9]{14}$",
-    "description": "14 digits, UTC: YYYYMMDDhhmmss",
+_OF_TYPE: Mapping[object, Schema] = {
+    str: TEXT,
+    int: {"type": "integer", "minimum": 0},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    object: {"type": "object"},
+    NoneType: {"type": "null"},
+    Timestamp: {
+        "type": "string",
+        "pattern": "^[0-9]{14}$",
+        "description": "14 digits, UTC: YYYYMMDDhhmmss",
+    },
 }
-TEXTS: Schema = {"type": "array", "items": TEXT}
-TIMESTAMPS: Schema = {"type": "array", "items": _TIMESTAMP, "minItems": 1}
+_OF_COLUMN: Mapping[ColumnKind, object] = {
+    ColumnKind.TEXT: str,
+    ColumnKind.NUMBER: int,
+    ColumnKind.TIME: Timestamp,
+    ColumnKind.TEXTS: list[str],
+    ColumnKind.DECIMAL: float,
+    ColumnKind.FLAG: bool,
+}
+_OF_CAPTURE: Mapping[FieldKind, object] = {
+    FieldKind.TIME: Timestamp,
+    FieldKind.NUMBER: int,
+    FieldKind.LENGTH: Annotated[int, {"minimum": -1}],
+}
+
+SCHEMAS: dict[str, Schema] = {}
+"""All schemas by name; they refer to each other."""
 
 
 def ref(name: str) -> Schema:
@@ -31,449 +69,115 @@ def ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _or_null(schema: Schema) -> Schema:
-    """Return the schema of a value that may be null."""
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-def listed(schema: Schema) -> Schema:
-    """Return the schema of a list of such values."""
-    return {"type": "array", "items": schema}
-
-
-def fields(
-    always: Mapping[str, Schema], sometimes: Mapping[str, Schema] | None = None, about: str = ""
-) -> Schema:
-    """Return the schema of an object with these fields and no others."""
-    schema: dict[str, object] = {
+def _object(fields: Iterable[tuple[str, Schema, bool]], about: str = "") -> Schema:
+    """Return the schema of an object with these fields, and whether each is always there."""
+    listed = [*fields]
+    return {
         "type": "object",
-        "properties": {**always, **(sometimes or {})},
-        "required": list(always),
+        "properties": {name: schema for name, schema, _ in listed},
+        "required": [name for name, _, is_always in listed if is_always],
         "additionalProperties": False,
+        **({"description": about} if about else {}),
     }
-    return {**schema, "description": about} if about else schema
 
 
-_OF_KIND: Mapping[FieldKind, Schema] = {
-    FieldKind.TIME: _TIMESTAMP,
-    FieldKind.NUMBER: NUMBER,
-    FieldKind.LENGTH: {**NUMBER, "minimum": -1},
-}
+def _schema_of(kind: Any, form: CaptureForm | None = None) -> Schema:
+    """Return the schema of the values of a declared type.
+
+    Args:
+        kind: The type.
+        form: The form of a capture whose fields an object has, too.
+    """
+    origin, of = get_origin(kind), get_args(kind)
+    if origin is None and kind in _OF_TYPE:
+        return _OF_TYPE[kind]
+    if origin is NotRequired:
+        return _schema_of(of[0])
+    if origin is Annotated:
+        return _noted(*of)
+    if origin in (Union, UnionType):
+        return {"anyOf": [*map(_schema_of, of)]}
+    if origin in (list, Sequence):
+        return {"type": "array", "items": _schema_of(of[0])}
+    if origin in (dict, Mapping):
+        names, values = _schema_of(of[0]).get("enum"), _schema_of(of[1])
+        if isinstance(names, list):
+            return _object((name, values, False) for name in names)
+        return {"type": "object", "additionalProperties": values}
+    if hasattr(kind, "__supertype__"):
+        return _schema_of(kind.__supertype__)
+    if kind.__name__.startswith("_"):
+        return _object(_fields_of(kind, form), _about(kind))
+    name = kind.__name__.removesuffix("Fields")
+    if name not in SCHEMAS:
+        SCHEMAS[name] = _object(_fields_of(kind, form), _about(kind))
+    return ref(name)
 
 
-def _facts(form: CaptureForm) -> Mapping[str, Schema]:
-    return {name: _OF_KIND.get(field.kind, TEXT) for name, field in form.fields.items()}
+def _about(kind: type) -> str:
+    return (kind.__doc__ or "").partition("\n")[0]
 
 
-def named(schema: Schema) -> Schema:
-    """Return the schema of an object whose field names are data."""
-    return {"type": "object", "additionalProperties": schema}
+def _noted(kind: Any, *notes: Any) -> Schema:
+    """Return the schema of a type with notes."""
+    form = next((note for note in notes if isinstance(note, CaptureForm)), None)
+    classes = (note for note in notes if isinstance(note, type) and not issubclass(note, Enum))
+    schema = _schema_of(next(classes, kind), form)
+    for note in notes:
+        if isinstance(note, str):
+            schema = {**schema, "description": note}
+        elif isinstance(note, Mapping):
+            schema = {**schema, **note}
+        elif isinstance(note, tuple):
+            schema = {"enum": [*note]}
+        elif isinstance(note, type) and issubclass(note, Enum):
+            schema = {"enum": [one.value for one in note]}
+    return schema
 
 
-_OF_COLUMN: Mapping[ColumnKind, Schema] = {
-    ColumnKind.TEXT: TEXT,
-    ColumnKind.NUMBER: NUMBER,
-    ColumnKind.TIME: _TIMESTAMP,
-    ColumnKind.TEXTS: TEXTS,
-    ColumnKind.DECIMAL: {"type": "number"},
-    ColumnKind.FLAG: _YES_OR_NO,
-}
+def _fields_of(kind: Any, form: CaptureForm | None) -> Iterator[tuple[str, Schema, bool]]:
+    """Yield the fields of a class; see `_schema_of`."""
+    for name, field in (form.fields if form else {}).items():
+        yield name, _noted(_OF_CAPTURE.get(field.kind, str), field.about), True
+    hints, sentences = get_type_hints(kind, include_extras=True), attributes_of(kind)
+    for name, of in hints.items():
+        schema = _noted(of, *([sentences[name]] if name in sentences else []))
+        yield name, schema, name in getattr(kind, "__required_keys__", hints)
 
 
 def _row_of(columns: Sequence[RowColumn]) -> Schema:
     """Return the schema of the rows with these columns."""
-    by_presence: Mapping[bool, dict[str, Schema]] = {True: {}, False: {}}
-    for one in columns:
-        schema = {"enum": [*one.values]} if one.values else _OF_COLUMN[one.kind]
-        schema = _or_null(schema) if one.may_be_null else schema
-        by_presence[one.is_always][one.name] = {**schema, "description": one.about}
-    return fields(by_presence[True], by_presence[False])
+    return _object((one.name, _of_column(one), one.is_always) for one in columns)
+
+
+def _of_column(one: RowColumn) -> Schema:
+    of: Any = Annotated[_OF_COLUMN[one.kind], one.values] if one.values else _OF_COLUMN[one.kind]
+    return _noted(of | None if one.may_be_null else of, one.about)
 
 
 def _in_rows(
-    name: str,
-    always: Mapping[str, Schema],
-    sometimes: Mapping[str, Schema] | None = None,
-    about: str = "",
+    head: type, lists: Mapping[str, Sequence[RowColumn]], has_one_list: bool = False
 ) -> Schema:
-    """Return the schema of the answers of a capability: `fields`, and its lists of rows."""
-    one = capability(name)
-    lists = {of: listed(_row_of(columns)) for of, columns in one.lists.items()}
-    if one.has_one_list:
-        return fields(always, {**(sometimes or {}), **lists}, about)
-    return fields({**always, **lists}, sometimes, about)
+    """Return the schema of an answer in rows; see `Capability`."""
+    rows = (
+        (name, {"type": "array", "items": _row_of(columns)}, not has_one_list)
+        for name, columns in lists.items()
+    )
+    return _object((*_fields_of(head, None), *rows), _about(head))
 
 
-_EXTENT = fields(
-    {"links": NUMBER, "complete": _YES_OR_NO}, about="size of the part that was counted"
-)
-_BOTH: Sequence[str] = ("outlinks", "inlinks")
-
-
-def _per_direction(schema: Schema) -> Schema:
-    return fields({}, dict.fromkeys(_BOTH, schema), about="the directions in the query")
-
-
-_ORDER: Schema = {"enum": ["grouped", "store"]}
-_ASKED: Mapping[str, Schema] = {"uri": TEXT, "surt": TEXT}
-_INLINKS_KNOWN: Schema = {
-    **_or_null(_YES_OR_NO),
-    "description": "whether inlinks are known; false: no capture from then was read, so they are "
-    "unknown, not none; null: not known, or the query is not for inlinks",
-}
-_READ_CAPTURES: Schema = {
-    **_or_null(
-        fields(
-            {
-                "captures": NUMBER,
-                "read": NUMBER,
-                "first": _or_null(_TIMESTAMP),
-                "last": _or_null(_TIMESTAMP),
-            }
-        )
-    ),
-    "description": "without inlinks: the captures of any page from then, those of them whose links "
-    "are known (read, or errors and redirects, which have none), and the first and last of these; "
-    "null with inlinks, or if the captures are not counted by time",
-}
-_READ_FROM = fields({"file": TEXT, "offset": NUMBER})
-_MEMBER: Mapping[str, Schema] = {
-    **_ASKED,
-    "kind": TEXT,
-    "text": TEXT,
-    "rel": _or_null(TEXT),
-    "timestamps": TIMESTAMPS,
-}
-_MEMBER_DETAILS: Mapping[str, Schema] = {
-    "uri_ms": TEXTS,
-    "evidence": _or_null(listed(ref("Evidence"))),
-    "validity": _or_null(ref("Validity")),
-    "uris": TEXTS,
-    "archives": named(TIMESTAMPS),
-}
-_OF_GRAPH: Mapping[str, Schema] = {
-    "level": {"enum": ["uri", "host", "domain"]},
-    "kinds": TEXTS,
-    "other_kinds": NUMBER,
-}
-_DIFFERENT_STATE = fields(
-    {"uri": TEXT, "timestamp": _TIMESTAMP, "status": TEXT, "state": TEXT}, {"uri_m": TEXT}
-)
-_TIMEMAP_MEMENTO = fields(
-    {
-        "datetime": {"type": "string", "format": "date-time"},
-        **_facts(TIMEMAP),
-    },
-    {"uri": TEXT},
-)
-
-
-_ARCHIVE: Mapping[str, Schema] = {
-    "name": TEXT,
-    "outcome": {"enum": ["answered", "partial", "failed"]},
-    "detail": TEXT,
-    "passed_over": NUMBER,
-    "refused": fields({}, {reason.value: COUNT for reason in Refused}),
-    "seconds": {"type": "number", "minimum": 0},
-    "cached": _YES_OR_NO,
-}
-_OF_QUESTION: Mapping[str, Schema] = {
-    "question": TEXT,
-    "asks": TEXT,
-    "asked": TEXTS,
-    "scope": TEXT,
-    "level": _or_null(TEXT),
-    "by": TEXT,
-    "kinds": TEXTS,
-    "from": _or_null(_TIMESTAMP),
-    "to": _or_null(_TIMESTAMP),
-    "total": NUMBER,
-}
-_ROW: Mapping[str, Schema] = {
-    name: {**_or_null(_OF_COLUMN[column.kind]), "description": column.about}
+for _answer in (
+    *(PagesFields, ProblemFields, LinksFields, QuestionsFields, AddressesFields, SubsetsFields),
+    *(ExplanationsFields, TimeMapFields, HealthFields),
+):
+    _schema_of(_answer)
+for _one in map(capability, IN_ROWS):
+    SCHEMAS[_one.schema] = _in_rows(_one.head, _one.lists, _one.has_one_list)
+_OF_ANSWERS = [
+    RowColumn(name, column.kind, column.about, is_always=False, may_be_null=True)
     for name, column in COLUMNS.items()
-}
-_CAPTURES_OF_ANSWER = fields(
-    {
-        "count": NUMBER,
-        "links_known": NUMBER,
-        "first": _or_null(_TIMESTAMP),
-        "last": _or_null(_TIMESTAMP),
-        "by_period": {"type": "object", "additionalProperties": NUMBER},
-    }
-)
-
-SCHEMAS: Mapping[str, Schema] = {
-    "Pages": fields({"pages": NUMBER, "pageSize": NUMBER, "blocks": NUMBER}),
-    "Problem": fields(
-        {"type": TEXT, "title": TEXT, "status": NUMBER, "detail": TEXT},
-        {
-            "parameter": TEXT,
-            "value": TEXT,
-            "allowed": TEXT,
-            "formats": TEXTS,
-            "archives": listed(fields({"name": TEXT, "detail": TEXT})),
-            "file": TEXT,
-            "reason": TEXT,
-        },
-        about="what is wrong (RFC 9457)",
-    ),
-    "Known": fields(
-        {
-            "count": NUMBER,
-            "first": _or_null(_TIMESTAMP),
-            "last": _or_null(_TIMESTAMP),
-            "asked": NUMBER,
-            "links_known": NUMBER,
-        },
-        {"links_known_at_most": NUMBER},
-        about="mementos of the URI in the query: 'not captured' is not 'no links'",
-    ),
-    "Evidence": fields(
-        {
-            "uri": TEXT,
-            "timestamp": _TIMESTAMP,
-            "status": TEXT,
-            "record_type": TEXT,
-            "checksum": TEXT,
-            "file": TEXT,
-            "offset": NUMBER,
-            "length": {"type": "integer", "minimum": -1},
-            "read_from": _READ_FROM,
-        },
-        {"uri_m": TEXT},
-        about="a memento that shows the link, and where it is in the archive",
-    ),
-    "Validity": fields(
-        {
-            "last_without": _or_null(_TIMESTAMP),
-            "first_with": _TIMESTAMP,
-            "last_with": _TIMESTAMP,
-            "first_without": _or_null(_TIMESTAMP),
-        },
-        about="between which mementos the link appeared and disappeared",
-    ),
-    "Outlink": fields({**_MEMBER, "sources": TEXTS}, _MEMBER_DETAILS),
-    "Inlink": fields({**_MEMBER, "targets": TEXTS}, _MEMBER_DETAILS),
-    "Links": fields(
-        {
-            **_ASKED,
-            "uri_id": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
-            "direction": {"enum": ["out", "in", "both"]},
-            "outlinks": listed(ref("Outlink")),
-            "inlinks": listed(ref("Inlink")),
-            "inlinks_known": _INLINKS_KNOWN,
-            "inlinks_read_from": _READ_CAPTURES,
-            "order": fields(dict.fromkeys(_BOTH, _ORDER)),
-            "next": _or_null(TEXT),
-        },
-        {
-            "mementos": ref("Known"),
-            "match_type": {"enum": ["prefix", "host", "domain"]},
-            "at": _TIMESTAMP,
-            "in_force": listed(
-                fields(
-                    {
-                        "uri": TEXT,
-                        "timestamp": _TIMESTAMP,
-                        "status": TEXT,
-                        "links_known": _YES_OR_NO,
-                    },
-                    {"uri_m": TEXT},
-                )
-            ),
-            "archives": listed(ref("Archive")),
-            "followed": listed(
-                fields({"uri": TEXT, "timestamp": _TIMESTAMP, "target": TEXT}, {"uri_m": TEXT})
-            ),
-        },
-        about="the links of a URI, or with match_type of several, without mementos",
-    ),
-    "Archive": fields({**_ARCHIVE, "links": NUMBER}, about="result of the request to one archive"),
-    "Anchors": _in_rows(
-        "anchors",
-        {
-            **_ASKED,
-            "mementos": ref("Known"),
-            "inlinks_known": _INLINKS_KNOWN,
-            "inlinks_read_from": _READ_CAPTURES,
-            "by": TEXTS,
-            "kinds": TEXTS,
-            "start": NUMBER,
-            "total": NUMBER,
-            "counted": _EXTENT,
-            "next": _or_null(TEXT),
-        },
-        {"at": _TIMESTAMP},
-        about="the words of the links to a URI",
-    ),
-    "Questions": fields(
-        {
-            "columns": {"type": "object", "additionalProperties": TEXT},
-            "questions": listed(
-                fields(
-                    {
-                        "question": TEXT,
-                        "asks": TEXT,
-                        "about": TEXT,
-                        "level": _or_null(TEXT),
-                        "by": _or_null(TEXT),
-                        "columns": TEXTS,
-                    }
-                )
-            ),
-        },
-        about="the questions that can be asked",
-    ),
-    "Answer": fields(
-        {**_OF_QUESTION, "rows": listed(fields({}, _ROW)), "captures": _CAPTURES_OF_ANSWER},
-        {"unchanged": NUMBER, "unknown": TEXT},
-        about="the answer to a question",
-    ),
-    "MergedAnswer": fields(
-        {
-            **_OF_QUESTION,
-            "rows": listed(fields({"archives": TEXTS}, _ROW)),
-            "apart": _or_null(TEXT),
-            "archives": listed(
-                fields(
-                    {
-                        **_ARCHIVE,
-                        "rows": NUMBER,
-                        "captures": _or_null(_CAPTURES_OF_ANSWER),
-                        "unknown": _or_null(TEXT),
-                    }
-                )
-            ),
-        },
-        {"unknown": TEXT},
-        about="the answer of several archives to a question; apart says why no rows are merged",
-    ),
-    "Addresses": fields(
-        {"addresses": TEXTS}, about="known addresses that begin as the one that is typed"
-    ),
-    "Count": _in_rows(
-        "count",
-        {
-            "by": _or_null(TEXT),
-            "captures": NUMBER,
-            "uris": NUMBER,
-            "complete": {
-                **_YES_OR_NO,
-                "description": "Whether all captures of the subset were counted; if not, "
-                "there are more.",
-            },
-        },
-        about="the captures of a subset",
-    ),
-    "Subset": fields(
-        {
-            "name": TEXT,
-            "kind": {"enum": ["view", "list"]},
-            "captures": _or_null(NUMBER),
-            "made": TEXT,
-            "selection": TEXT,
-        },
-        {"json": {"type": "object", "description": "the selection as JSON"}},
-        about="a named subset",
-    ),
-    "Subsets": fields({"subsets": listed(ref("Subset"))}, about="the named subsets of the store"),
-    "Diff": _in_rows(
-        "diff",
-        {
-            **_ASKED,
-            "from": _TIMESTAMP,
-            "to": _TIMESTAMP,
-            "direction": {"enum": ["out", "in", "both"]},
-            "kinds": TEXTS,
-            "in_force": fields({"from": listed(_DIFFERENT_STATE), "to": listed(_DIFFERENT_STATE)}),
-            "start": NUMBER,
-            "totals": _per_direction(
-                fields(dict.fromkeys(("added", "removed", "kept", "unknown"), NUMBER))
-            ),
-            "counted": _per_direction(_EXTENT),
-            "next": _or_null(TEXT),
-        },
-        about="links that were added, removed and kept",
-    ),
-    "Path": _in_rows(
-        "path",
-        {
-            "from_uri": TEXT,
-            "to_uri": TEXT,
-            "find": {"enum": ["earliest", "shortest"]},
-            "when": {"enum": ["seen", "in-force"]},
-            "kinds": TEXTS,
-            "found": _YES_OR_NO,
-            "pages": NUMBER,
-            "complete": _YES_OR_NO,
-            "begin_read_from": _READ_CAPTURES,
-            "read_from": _READ_CAPTURES,
-        },
-        about="a path of links that follows time",
-    ),
-    "Properties": _in_rows("properties", _OF_GRAPH, about="the properties of the graph"),
-    "Pagerank": _in_rows(
-        "pagerank",
-        {
-            **_OF_GRAPH,
-            "damping": {"type": "number"},
-            "tolerance": {"type": "number"},
-            "weight": _or_null(TEXT),
-            "self_links": _YES_OR_NO,
-            "only_captured": _YES_OR_NO,
-            "windows": listed(
-                fields(
-                    {
-                        "window": TEXT,
-                        **dict.fromkeys(("nodes", "edges", "iterations", "tied"), NUMBER),
-                        "residual": {"type": "number"},
-                        "converged": _YES_OR_NO,
-                    }
-                )
-            ),
-        },
-        about="the nodes with the highest ranks, or how far windows agree, or one node's rank",
-    ),
-    "Explanations": fields(
-        {
-            **_ASKED,
-            "mementos": listed(
-                fields(
-                    {
-                        **_facts(EXPLANATION),
-                        "reason": TEXT,
-                        "reason_text": TEXT,
-                        "content": _or_null(TEXT),
-                        "charset": _or_null(TEXT),
-                        "title": _or_null(TEXT),
-                        "read_from": _or_null(_READ_FROM),
-                        "links": named(NUMBER),
-                    }
-                )
-            ),
-        },
-        about="what happened to each capture",
-    ),
-    "TimeMap": fields(
-        {
-            "original_uri": TEXT,
-            "surt": TEXT,
-            "self": TEXT,
-            "timemap_uri": fields({"json_format": TEXT}, {"link_format": TEXT}),
-            "next": _or_null(TEXT),
-            "next_from": _or_null(_TIMESTAMP),
-            "mementos": fields(
-                {
-                    "first": _or_null(_TIMEMAP_MEMENTO),
-                    "last": _or_null(_TIMEMAP_MEMENTO),
-                    "list": listed(_TIMEMAP_MEMENTO),
-                }
-            ),
-        },
-        {"timegate_uri": TEXT},
-        about="the mementos of a URI (RFC 7089, in MemGator's JSON)",
-    ),
-    "Health": fields({"status": {"enum": ["ok"]}, "batches": NUMBER}),
-}
-"""All schemas by name; they refer to each other."""
+]
+"""The columns of all questions; an answer has some of them."""
+_NAMES = RowColumn(ARCHIVES, ColumnKind.TEXTS, "The archives that the row is of.")
+SCHEMAS["Answer"] = _in_rows(AnswerFields, {"rows": _OF_ANSWERS})
+SCHEMAS["MergedAnswer"] = _in_rows(MergedAnswerFields, {"rows": [_NAMES, *_OF_ANSWERS]})

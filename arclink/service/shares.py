@@ -14,16 +14,13 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Final
 from urllib.parse import unquote_plus
 
+from arclink.access.capabilities import Cost
 from arclink.access.queries import DEFAULT_LIMIT, LIMIT, MATCH_TYPE, URI
-
-EXPENSIVE = ("aggregate", "(aggregate/)?ask/[^/]+", "export", "select", "stream")
-"""Paths of resources that read the whole store, many captures or other services for one answer."""
 
 LARGE = (
     f"(^|&)({LIMIT.name}=(?!0*([1-9][0-9]{{0,2}}|{DEFAULT_LIMIT})(&|$))"
@@ -33,8 +30,8 @@ LARGE = (
 """What the query of any resource has if its answer may be as large as the store: more rows than a
 request has without a limit, or the links of many pages."""
 
-CHEAP = ("health", "metrics", r"robots\.txt", r"worker\.js", "static/.*", "replay/.*")
-"""Paths whose answers need no more than a look-up, as regular expressions."""
+_FILES = (r"robots\.txt", r"worker\.js", "static/.*", "replay/.*")
+"""Paths that are cheap, and no resources."""
 
 
 _HALVED_AFTER: Final = 30.0
@@ -42,14 +39,6 @@ _HALVED_AFTER: Final = 30.0
 
 _FORGOTTEN: Final = 0.001
 """Seconds of CPU time that no longer count."""
-
-
-class Cost(Enum):
-    """Kinds of requests by their cost."""
-
-    CHEAP = "cheap"
-    ORDINARY = "ordinary"
-    EXPENSIVE = "expensive"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +58,16 @@ class Turn:
     since: float = field(default_factory=time.monotonic)
 
 
+def paths_of(cost: Cost) -> Sequence[str]:
+    """Return the paths of requests with this cost, as regular expressions; not of ordinary ones."""
+    # Here: the process that supervises workers imports no resources.
+    from arclink.service.openapi import RESOURCES
+
+    paths = [one.path[1:] for one in RESOURCES if one.cost is cost]
+    files = _FILES if cost is Cost.CHEAP else ()
+    return (*(re.sub(r"\{\w+\}", "[^/]+", path) for path in paths), *files)
+
+
 def cost_by_request(collections: Iterable[str] = ()) -> Callable[[str, str], Cost]:
     """Return a function that returns the cost of a request by its path and its query string.
 
@@ -83,8 +82,8 @@ def cost_by_request(collections: Iterable[str] = ()) -> Callable[[str, str], Cos
     """
     prefix = "".join(f"|/{re.escape(name)}" for name in collections)
     path_of = {
-        cost: re.compile(f"(?:{prefix})/(?:{'|'.join(names)})", re.DOTALL)
-        for cost, names in ((Cost.CHEAP, CHEAP), (Cost.EXPENSIVE, EXPENSIVE))
+        cost: re.compile(f"(?:{prefix})/(?:{'|'.join(paths_of(cost))})", re.DOTALL)
+        for cost in (Cost.CHEAP, Cost.EXPENSIVE)
     }
 
     large = re.compile(LARGE)

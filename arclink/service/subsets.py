@@ -1,5 +1,7 @@
 """The subsets of the store: their list, and each of them."""
 
+from typing import Annotated, NotRequired, TypedDict
+
 from flask import Blueprint, Response, jsonify
 from werkzeug.exceptions import NotFound
 
@@ -9,6 +11,23 @@ from arclink.subsets.catalog import StoredSubset
 from arclink.subsets.language import json_of, parse_selection
 
 subsets = Blueprint("subsets", __name__)
+
+
+class SubsetFields(TypedDict):
+    """A named subset."""
+
+    name: str
+    kind: Annotated[str, ("view", "list")]
+    captures: Annotated[int | None, "Captures in a list when it was stored; null for a view."]
+    made: Annotated[str, "When it was stored: UTC, ISO 8601."]
+    selection: str
+    json: NotRequired[Annotated[object, "The selection as JSON."]]
+
+
+class SubsetsFields(TypedDict):
+    """The named subsets of the store."""
+
+    subsets: list[SubsetFields]
 
 
 @subsets.get("/subsets")
@@ -35,7 +54,7 @@ def show_subset(name: str) -> Response:
     return jsonify({**_fields(stored), "json": selection})
 
 
-def _fields(stored: StoredSubset) -> dict[str, object]:
+def _fields(stored: StoredSubset) -> SubsetFields:
     return {
         "name": stored.name,
         "kind": "list" if stored.is_kept else "view",

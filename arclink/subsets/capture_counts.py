@@ -4,11 +4,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
 from arclink.access.chronicles import units_known
 from arclink.access.common import SUBSET_FIRST
 from arclink.access.declarations import DeclaredQuery, Parameter, named
+from arclink.access.formats.fields import HeadFields
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.parameters import PERIODS
 from arclink.access.texts import counted, printable
@@ -107,6 +109,17 @@ def count_captures(mementos: Iterable[Memento], by: str = "") -> CaptureCounts:
     return CaptureCounts(captures, uris, dict(ordered))
 
 
+class CountFields(HeadFields):
+    """The captures of a subset."""
+
+    by: Annotated[str | None, "The property that captures are counted by."]
+    captures: int
+    uris: int
+    complete: Annotated[
+        bool, "Whether all captures of the subset were counted; if not, there are more."
+    ]
+
+
 def _as_rows(counts: CaptureCounts, by: str, *, is_complete: bool = True) -> RowAnswer:
     """Return counts for all formats of rows.
 
@@ -119,7 +132,7 @@ def _as_rows(counts: CaptureCounts, by: str, *, is_complete: bool = True) -> Row
         {"value": printable(name), "captures": number}
         for name, number in (counts.groups or {}).items()
     ]
-    about = {
+    about: CountFields = {
         "by": by or None,
         "captures": counts.captures,
         "uris": counts.uris,
@@ -157,6 +170,7 @@ COUNT = Capability(
     "Count the captures and URIs of a store or a subset, and the captures by a property.",
     CountQuery,
     _answer,
+    CountFields,
     {"counts": _COLUMNS},
     examples=(
         "arclink count --store links.db --by mime",

@@ -25,13 +25,10 @@ from schemathesis.specs.openapi.checks import (
 from selectolax.lexbor import LexborHTMLParser
 
 from arclink.access.declarations import AnyParameter, BadParameterError
-from arclink.access.replay import parse_replay
 from arclink.service.application import create_app
 from arclink.service.openapi import RESOURCES, describe
-from arclink.service.schemas import SCHEMAS
-from arclink.service.settings import Settings
 from arclink.uris.surts import surt_of_query
-from tests.service.conftest import PAGES, T1, T2, A, client_of, served
+from tests.service.conftest import PAGES, A, served
 from tests.store.memory_store import MemoryStore
 
 EXAMPLES = int(os.environ.get("ARCLINK_API_EXAMPLES", "12"))
@@ -90,7 +87,12 @@ def test_what_a_parameter_takes_conforms_to_its_schema(name: str, data: st.DataO
         )
     )
     if text and taken(parameter, text):
-        value = json.loads(text) if schema["type"] not in ("string", "array") else text
+        of_type: Mapping[object, Callable[[str], object]] = {
+            "integer": float,  # 01 is a number, but no JSON
+            "number": float,
+            "boolean": json.loads,
+        }
+        value = of_type.get(schema["type"], str)(text)
         assert validator_for(schema).is_valid(value)
 
 
@@ -108,6 +110,8 @@ def test_the_page_names_every_path_and_parameter_and_asks_nobody_else(client: Fl
         assert f"GET {resource.path}" in page
         for parameter in resource.parameters:
             assert f"<code>{parameter.name}</code>" in page
+    assert all("{" not in one.text() for one in LexborHTMLParser(page).css("pre"))
+    assert "Number of pages that were searched." in page  # a field of an answer has its sentence
     assert "<script" not in page
     assert re.findall(r'(?:src|href)="(?:https?:)?//', page) == []
 
@@ -133,40 +137,6 @@ def test_the_description_of_a_collection_says_where_it_is(client: FlaskClient) -
         "/openapi.json", environ_overrides={"SCRIPT_NAME": "/olympics"}
     ).get_json()
     assert document["servers"] == [{"url": "/olympics"}]
-
-
-@pytest.mark.parametrize(
-    ("path", "schema"),
-    [
-        pytest.param(
-            f"/linkQuery?uri={A}&format=json&evidence=true&validity=true", "Links", id="details"
-        ),
-        pytest.param(f"/linkQuery?uri={A}&format=json&at=2010", "Links", id="at"),
-        pytest.param(f"/anchors?uri={A}&by=month,host", "Anchors", id="anchors"),
-        pytest.param(f"/diff?uri={A}&from={T1}&to={T2}", "Diff", id="diff"),
-        pytest.param(f"/explain?uri={A}", "Explanations", id="explain"),
-        pytest.param("/ask", "Questions", id="questions"),
-        pytest.param(f"/ask/linkers?uri={A}&by=month", "Answer", id="ask"),
-        pytest.param(f"/timemap/json/{A}", "TimeMap", id="timemap"),
-        pytest.param(f"/aggregate?uri={A}&format=json&at=2010", "Links", id="aggregate"),
-        pytest.param(
-            f"/aggregate/ask/linkers?uri={A}&by=month", "MergedAnswer", id="merged answer"
-        ),
-        pytest.param("/linkQuery?uri=", "Problem", id="problem"),
-        pytest.param("/health", "Health", id="health"),
-    ],
-)
-def test_an_answer_has_the_fields_that_are_described(path: str, schema: str) -> None:
-    """With everything in it that an answer may have."""
-    client = client_of(
-        lambda: MemoryStore(PAGES),
-        Settings(replay=parse_replay("--replay", "https://w.example/web/")),
-    )
-    whole = {"$ref": f"#/components/schemas/{schema}", "components": {"schemas": SCHEMAS}}
-    errors = [
-        error.message for error in validator_for(whole).iter_errors(client.get(path).get_json())
-    ]
-    assert errors == []
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from arclink.access.capabilities import IN_ROWS, Cost, capability
 from arclink.model import ALL_TIME, Memento, Span, Surt
 from arclink.questions.asking import AskAnswer, ask
 from arclink.questions.queries import AskQuery
@@ -18,8 +19,9 @@ from arclink.relations.database import RelationsDatabase
 from arclink.service import loop
 from arclink.service.application import create_app
 from arclink.service.clients import Connections
+from arclink.service.openapi import RESOURCES, Resource
 from arclink.service.replay.application import create_replay
-from arclink.service.shares import EXPENSIVE, LARGE, Cost, Shares, Turn, cost_by_request
+from arclink.service.shares import LARGE, Shares, Turn, cost_by_request, paths_of
 from tests.service.conftest import PAGES, A, served
 from tests.service.sockets import opener, seconds_of_health, status_of
 from tests.store.memory_store import MemoryStore
@@ -163,10 +165,28 @@ def test_a_client_that_leaves_ends_the_computation(monkeypatch: pytest.MonkeyPat
         assert ended.wait(15), "it would end after 20 seconds"
 
 
-def test_every_expensive_path_is_a_resource_and_every_cheap_one_is_found_in_collections() -> None:
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.name)
+def test_a_request_costs_what_its_resource_declares(resource: Resource) -> None:
+    cost_of = cost_by_request(["olympics"])
+    for value in ("x", "captures", "%2F"):
+        path = re.sub(r"\{\w+\}", value, resource.path)
+        assert cost_of(path, "limit=10") is cost_of(f"/olympics{path}", "") is resource.cost
+        if resource.cost is not Cost.ORDINARY:
+            assert cost_of(f"{path}/x", "") is cost_of(f"/other{path}", "") is Cost.ORDINARY
+
+
+def test_capabilities_that_read_the_whole_graph_are_expensive() -> None:
+    cost_of = cost_by_request()
+    costs = {name: cost_of(f"/{name}", "") for name in IN_ROWS}
+    assert costs == {name: capability(name).cost for name in IN_ROWS}
+    assert {name for name, cost in costs.items() if cost is Cost.EXPENSIVE} == {
+        "pagerank",
+        "properties",
+    }
+
+
+def test_every_cheap_path_is_found_in_collections() -> None:
     paths = {rule.rule for rule in create_app(MemoryStore).url_map.iter_rules()}
-    for name in EXPENSIVE:
-        assert any(re.fullmatch(f"/{name}", path) for path in paths), name
     cost_of = cost_by_request(["olympics"])
     files = {rule.rule for rule in create_replay(MemoryStore).url_map.iter_rules()}
     cheap = {path for path in paths | files if cost_of(path, "limit=0") is Cost.CHEAP}
@@ -231,8 +251,15 @@ def test_the_proxy_has_the_list_of_the_service() -> None:
     """What nginx limits is what `arclink serve` calls expensive."""
     conf = (Path(__file__).resolve().parents[2] / "conf/nginx.conf").read_text()
     lists = re.findall(r'map \$(uri|args) [^{]*\{\s*default "";\s*"~([^"\n]*)" yes;\s*\}', conf)
-    path = f"^(/[a-z0-9_-]+)?/({'|'.join(EXPENSIVE)})$"
+    path = f"^(/[a-z0-9_-]+)?/({'|'.join(paths_of(Cost.EXPENSIVE))})$"
     assert lists == [("uri", path), ("args", LARGE)]
+
+
+def test_the_documents_name_what_is_expensive() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/how-to/deployment.md").read_text()
+    sentence = page.partition("Expensive are ")[2].partition(", and any request")[0]
+    paths = {re.sub(r"{\w+}", "NAME", one.path) for one in RESOURCES if one.cost is Cost.EXPENSIVE}
+    assert {*re.findall("`([^`]*)`", sentence)} == paths
 
 
 def arrive(shares: Shares, begun: list[int], *clients: str) -> list[Turn]:

@@ -1,10 +1,18 @@
 """Rows for the texts of the links to a page."""
 
-from collections.abc import Mapping
+from typing import Annotated, NotRequired, TypedDict
 
 from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
-from arclink.access.formats.fields import known_fields
+from arclink.access.formats.fields import (
+    AskedFields,
+    HeadFields,
+    InlinksKnown,
+    InlinksReadFrom,
+    KindsCounted,
+    KnownFields,
+    known_fields,
+)
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.formats.table import known_line, when_asked
 from arclink.access.kinds import kinds_line
@@ -12,7 +20,7 @@ from arclink.access.queries import LinkQuery
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.tallies import Counts, Extent
 from arclink.access.texts import printable, printable_uri
-from arclink.model import Sighting
+from arclink.model import Sighting, Timestamp
 
 _COLUMNS = (
     RowColumn("period", ColumnKind.TEXT, "Day, month or year of the mementos.", is_always=False),
@@ -34,6 +42,31 @@ _COLUMNS = (
 """In periods of which no links are known, all columns but the last two are null."""
 
 
+class ExtentFields(TypedDict):
+    """The size of the part that was counted."""
+
+    links: Annotated[int, "Links of contents."]
+    complete: Annotated[bool, "Whether these are all."]
+
+
+class _Asked(AskedFields):
+    at: NotRequired[Timestamp]
+
+
+class AnchorsFields(_Asked, HeadFields):
+    """The texts of the links to a URI."""
+
+    mementos: KnownFields
+    inlinks_known: InlinksKnown
+    inlinks_read_from: InlinksReadFrom
+    by: Annotated[list[str], "What has rows of its own: a period, the host, or both."]
+    kinds: KindsCounted
+    start: Annotated[int, "Number of rows before this part of the answer."]
+    total: Annotated[int, "Number of rows of all parts."]
+    counted: ExtentFields
+    next: Annotated[str | None, "The cursor of the next part."]
+
+
 def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAnswer:
     """Return the answer as rows; ``first_uri`` and ``first_uri_m``: where a text was first seen."""
     asked = answer.query
@@ -53,11 +86,11 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         for row in rows:
             known = answer.windows[str(row["period"])]
             row["captures"], row["read"] = known.captures, known.read
-    about = {
+    about: AnchorsFields = {
         **_asked_fields(asked.links),
         "mementos": known_fields(answer.mementos),
         "inlinks_known": answer.inlinks_known,
-        "inlinks_read_from": answer.known and answer.known.as_fields,
+        "inlinks_read_from": answer.known.as_fields if answer.known else None,
         "by": by,
         "kinds": asked.links.kinds.words,
         "start": answer.start,
@@ -84,13 +117,13 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
     return RowAnswer(about, lines, columns, {"anchors": rows}, shown=shown, next=answer.next)
 
 
-def _asked_fields(query: LinkQuery) -> dict[str, object]:
+def _asked_fields(query: LinkQuery) -> _Asked:
     """Return the queried URI, its SURT and the queried time."""
-    fields: dict[str, object] = {"uri": printable_uri(query.uri), "surt": printable_uri(query.surt)}
+    fields: _Asked = {"uri": printable_uri(query.uri), "surt": printable_uri(query.surt)}
     return fields if query.at is None else {**fields, "at": query.at}
 
 
-def extent_fields(extent: Extent) -> Mapping[str, object]:
+def extent_fields(extent: Extent) -> ExtentFields:
     """Return the number of links that were counted, and whether these are all."""
     return {"links": extent.links, "complete": extent.is_complete}
 
@@ -151,6 +184,7 @@ need not have been captured: the texts are those of other pages. A part of the a
 """,
     AnchorsQuery,
     _answer,
+    AnchorsFields,
     {"anchors": _COLUMNS},
     examples=(
         "arclink anchors example.org --store links.db",

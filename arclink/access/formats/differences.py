@@ -1,6 +1,7 @@
 """Rows for the links that differ between two times."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from typing import Annotated, TypedDict
 
 from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
 from arclink.access.differences import (
@@ -11,17 +12,26 @@ from arclink.access.differences import (
     InForceThen,
     answer_diff,
 )
-from arclink.access.formats.anchors import extent_fields, extent_line, uri_m_of
+from arclink.access.formats.anchors import ExtentFields, extent_fields, extent_line, uri_m_of
+from arclink.access.formats.fields import (
+    DIRECTIONS,
+    AskedFields,
+    HeadFields,
+    KindsCounted,
+    MementoFields,
+    address_fields,
+)
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.table import date_and_time
 from arclink.access.kinds import kinds_line
+from arclink.access.link_states import State
 from arclink.access.queries import Direction
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Sighting, Timestamp, UriR
 from arclink.uris.surts import surt_of
 
-_LISTS = {Direction.OUT: "outlinks", Direction.IN: "inlinks"}
+_LISTS = dict(zip((Direction.OUT, Direction.IN), DIRECTIONS, strict=True))
 _BEFORE = RowColumn("before_uri_m", ColumnKind.TEXT, "The address of `before`.", False, True)
 _AFTER = RowColumn("after_uri_m", ColumnKind.TEXT, "The address of `after`.", False, True)
 _COLUMNS = (
@@ -42,11 +52,41 @@ _COLUMNS = (
 _SHOWN = ("change", "direction", "before", "after", "other_time", "kind", "text", "uri")
 
 
+class _InForceThen(MementoFields):
+    """A memento of the URI in force at one of the times, and what is known of its links."""
+
+    status: str
+    state: Annotated[str, State]
+
+
+_InForce = TypedDict("_InForce", {"from": list[_InForceThen], "to": list[_InForceThen]})
+_Between = TypedDict(
+    "_Between",
+    {
+        "from": Annotated[Timestamp, "The earlier time."],
+        "to": Annotated[Timestamp, "The later time."],
+    },
+)
+_Totals = Annotated[dict[Annotated[str, Change], int], {"required": [one.value for one in Change]}]
+
+
+class DiffFields(AskedFields, _Between, HeadFields):
+    """Links that were added, removed and kept."""
+
+    direction: Annotated[str, Direction]
+    kinds: KindsCounted
+    in_force: Annotated[_InForce, "The mementos in force at the two times."]
+    start: Annotated[int, "Number of rows before this part of the answer."]
+    totals: Annotated[dict[Annotated[str, DIRECTIONS], _Totals], "Links by change, in all parts."]
+    counted: Annotated[dict[Annotated[str, DIRECTIONS], ExtentFields], "What was compared."]
+    next: Annotated[str | None, "The cursor of the next part."]
+
+
 def diff_as_rows(answer: DiffAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAnswer:
     """Return the answer as rows, one list per change."""
     query = answer.query.links
     first, last = answer.query.first, answer.query.last
-    about = {
+    about: DiffFields = {
         "uri": printable_uri(query.uri),
         "surt": printable_uri(query.surt),
         "from": first,
@@ -123,18 +163,18 @@ def _uri_m(seen: tuple[UriR, Timestamp] | None, replay: ReplayPrefix) -> str | N
     return None if seen is None else uri_m_of(Sighting(*seen), replay)
 
 
-def _in_force(found: Iterable[InForceThen], replay: ReplayPrefix) -> list[Mapping[str, object]]:
-    mementos: list[Mapping[str, object]] = []
+def _in_force(found: Iterable[InForceThen], replay: ReplayPrefix) -> list[_InForceThen]:
+    mementos: list[_InForceThen] = []
     for one in found:
         memento = one.memento
-        fields: dict[str, object] = {
+        fields: _InForceThen = {
             "uri": printable_uri(memento.original),
             "timestamp": memento.timestamp,
             "status": printable(memento.status),
             "state": one.state.value,
+            **address_fields(replay, memento.timestamp, memento.original),
         }
-        seen = Sighting(memento.original, memento.timestamp)
-        mementos.append({**fields, "uri_m": uri_m_of(seen, replay)} if replay else fields)
+        mementos.append(fields)
     return mementos
 
 
@@ -172,6 +212,7 @@ listed that differ, as by `arclink ask diff`.
 """,
     DiffQuery,
     _answer,
+    DiffFields,
     {change.value: _COLUMNS for change in Change},
     examples=("arclink diff example.org --store links.db --from 2009 --to 201003",),
     has_replay=True,

@@ -1,9 +1,11 @@
 """The outcome of each capture, as text for users and as JSON fields."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import Annotated, Any, TypedDict
 
 from arclink.access.capture_fields import EXPLANATION
 from arclink.access.explanations import Explanation
+from arclink.access.formats.fields import AskedFields, RecordFields
 from arclink.access.formats.table import date_and_time
 from arclink.access.texts import printable, printable_uri
 from arclink.checksums import is_reference, timestamp_of_reference, uri_of_reference
@@ -13,16 +15,28 @@ from arclink.rows.pointers import NO_FILE
 from arclink.uris.methods import method_of_key
 
 
-def explanation_fields(found: Explanation) -> Mapping[str, object]:
-    """Return the JSON fields of one explanation, cleaned for writing.
+class ExplanationFields(TypedDict):
+    """What happened to a capture: its fields, then why its links are known or unknown."""
 
-    ``links`` holds counts by reason, most frequent first. ``content``, ``charset`` and
-    ``read_from`` are None if the payload was not read, ``title`` is None if it is not known,
-    ``method`` is ``-`` for GET and if unknown.
-    """
+    reason: Annotated[str, "The reason in one word."]
+    reason_text: Annotated[str, "The reason in words."]
+    content: Annotated[str | None, "The content that has its links; null if they are unknown."]
+    charset: Annotated[str | None, "The charset that it was read in; null if it was not read."]
+    title: Annotated[str | None, "Title of the page; null if it is not known."]
+    read_from: Annotated[RecordFields | None, "The record with the payload; null if not read."]
+    links: Annotated[dict[str, int], "Links of the page by reason, most frequent first."]
+
+
+class ExplanationsFields(AskedFields):
+    """What happened to each capture."""
+
+    mementos: list[Annotated[ExplanationFields, EXPLANATION]]
+
+
+def explanation_fields(found: Explanation) -> dict[str, Any]:
+    """Return the JSON fields of one explanation, cleaned for writing."""
     payload = found.payload if found.content is not None else None
-    return {
-        **EXPLANATION.of(found.memento),
+    outcome: ExplanationFields = {
         "reason": found.reason.name,
         "reason_text": found.reason.text,
         "content": found.content,
@@ -33,6 +47,7 @@ def explanation_fields(found: Explanation) -> Mapping[str, object]:
         else {"file": printable(payload.file), "offset": payload.offset},
         "links": {reason.name: count for reason, count in found.counts},
     }
+    return {**EXPLANATION.of(found.memento), **outcome}
 
 
 def explanation_lines(found: Explanation) -> Iterator[str]:

@@ -2,16 +2,89 @@
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Annotated, NotRequired, TypedDict
 
 import orjson
 
 from arclink.access.answers import InForce, LinkAnswer
-from arclink.access.archives import ArchiveReport, Refused
-from arclink.access.formats.fields import known_fields, member_fields
-from arclink.access.queries import Direction
+from arclink.access.archives import ArchiveReport, Outcome, Refused
+from arclink.access.formats.fields import (
+    AskedFields,
+    InlinkFields,
+    InlinksKnown,
+    InlinksReadFrom,
+    KnownFields,
+    MementoFields,
+    OutlinkFields,
+    address_fields,
+    known_fields,
+    member_fields,
+)
+from arclink.access.queries import Direction, MatchType
 from arclink.access.redirect_targets import Hop
-from arclink.access.replay import ReplayPrefix, uri_m
+from arclink.access.replay import ReplayPrefix
 from arclink.access.texts import printable, printable_uri
+from arclink.model import Timestamp
+
+_ORDERS = ("grouped", "store")
+_RANGES = tuple(one.value for one in MatchType if one is not MatchType.EXACT)
+
+
+class _InForceThere(MementoFields):
+    """A memento of the URI that is in force."""
+
+    status: str
+    links_known: Annotated[bool, "Whether its links are known."]
+
+
+class _Hop(MementoFields):
+    """A redirect that was followed."""
+
+    target: str
+
+
+class _Order(TypedDict):
+    outlinks: Annotated[str, _ORDERS]
+    inlinks: Annotated[str, _ORDERS]
+
+
+class ReportFields(TypedDict):
+    """The result of the request to one archive."""
+
+    name: str
+    outcome: Annotated[str, Outcome]
+    detail: Annotated[str, "Why it failed, or what is missing; empty if it succeeded."]
+    passed_over: Annotated[int, "Number of its links or rows that were refused."]
+    refused: Annotated[
+        dict[Annotated[str, Refused], Annotated[int, {"minimum": 1}]], "Refused parts, by reason."
+    ]
+    seconds: Annotated[float, {"minimum": 0}]
+    cached: Annotated[bool, "Whether no request was made, or nothing had changed."]
+
+
+class ArchiveFields(ReportFields):
+    """The result of the request to one archive for links."""
+
+    links: int
+
+
+class LinksFields(AskedFields):
+    """The links of a URI, or with match_type of several, without mementos."""
+
+    uri_id: Annotated[str, {"pattern": "^[0-9a-f]{32}$"}, "SimHash of the SURT."]
+    direction: Annotated[str, Direction]
+    match_type: NotRequired[Annotated[str, _RANGES]]
+    mementos: NotRequired[KnownFields]
+    at: NotRequired[Timestamp]
+    in_force: NotRequired[list[_InForceThere]]
+    followed: NotRequired[list[_Hop]]
+    outlinks: list[OutlinkFields]
+    inlinks: list[InlinkFields]
+    inlinks_known: InlinksKnown
+    inlinks_read_from: InlinksReadFrom
+    order: Annotated[_Order, "Whether links are grouped, or in the order of the store."]
+    archives: NotRequired[list[ArchiveFields]]
+    next: Annotated[str | None, "The cursor of the next part."]
 
 
 def write_json(answer: LinkAnswer) -> Iterator[bytes]:
@@ -54,13 +127,12 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
     yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _hop(hop: Hop, replay: ReplayPrefix) -> dict[str, object]:
-    address = uri_m(replay, hop.timestamp, hop.original)
+def _hop(hop: Hop, replay: ReplayPrefix) -> _Hop:
     return {
         "uri": printable_uri(hop.original),
         "timestamp": hop.timestamp,
         "target": printable_uri(hop.target),
-        **({} if address is None else {"uri_m": printable_uri(address)}),
+        **address_fields(replay, hop.timestamp, hop.original),
     }
 
 
@@ -80,11 +152,10 @@ def archive_fields(report: ArchiveReport) -> dict[str, object]:
     }
 
 
-def _in_force(found: InForce, replay: ReplayPrefix) -> dict[str, object]:
+def _in_force(found: InForce, replay: ReplayPrefix) -> _InForceThere:
     memento = found.memento
-    address = uri_m(replay, memento.timestamp, memento.original)
     return {
-        **({} if address is None else {"uri_m": printable_uri(address)}),
+        **address_fields(replay, memento.timestamp, memento.original),
         "uri": printable_uri(memento.original),
         "timestamp": memento.timestamp,
         "status": memento.status,

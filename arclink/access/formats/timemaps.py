@@ -4,6 +4,7 @@ Other tools read the JSON form, too.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, NotRequired, TypedDict
 
 import orjson
 
@@ -16,6 +17,41 @@ from arclink.model import ALL_TIME, Memento, Timestamp
 from arclink.uris.in_paths import format_in_path
 
 LINK_FORMAT = "application/link-format"
+
+
+class _MementoFields(TypedDict):
+    """A memento of a TimeMap."""
+
+    datetime: Annotated[str, {"format": "date-time"}]
+    uri: NotRequired[str]
+
+
+_Memento = Annotated[_MementoFields, TIMEMAP]
+
+
+class _Mementos(TypedDict):
+    first: _Memento | None
+    last: _Memento | None
+    list: Annotated[Sequence[_Memento], "Oldest first."]
+
+
+class _Addresses(TypedDict):
+    json_format: str
+    link_format: NotRequired[str]
+
+
+class TimeMapFields(TypedDict):
+    """The mementos of a URI (RFC 7089, in MemGator's JSON)."""
+
+    original_uri: str
+    surt: str
+    mementos: Annotated[_Mementos, "The first and last of all, and those of this part."]
+    self: Annotated[str, "Address of this TimeMap."]
+    timemap_uri: Annotated[_Addresses, "Its addresses in other formats."]
+    timegate_uri: NotRequired[str]
+    next: Annotated[str | None, "Address of the next part."]
+    next_from: Annotated[Timestamp | None, "Time at which it begins."]
+
 
 UriMs = Callable[[Memento], str | None]
 """Returns the URI-M of a memento; None if mementos have no address."""
