@@ -213,10 +213,10 @@ def test_a_wrong_argument_is_an_error_at_once(store: Path) -> None:
             lambda: graph.inlinks(PAGE, from_="2011", to="2010"),
             lambda: graph.inlinks(PAGE, limit=-1),
             lambda: graph.inlinks(PAGE, direction="out"),  # type: ignore[call-arg]
-            lambda: graph.inlinks(PAGE, match_type="all"),
-            lambda: graph.anchors(PAGE, by="week"),
-            lambda: graph.ask("linkers", PAGE, level="page"),
-            lambda: graph.to_networkx("page"),
+            lambda: graph.inlinks(PAGE, match_type="all"),  # type: ignore[arg-type]
+            lambda: graph.anchors(PAGE, by="week"),  # type: ignore[arg-type]
+            lambda: graph.ask("linkers", PAGE, level="page"),  # type: ignore[arg-type]
+            lambda: graph.to_networkx("page"),  # type: ignore[arg-type]
             lambda: graph.at("2010").mementos(PAGE, "2009"),
             lambda: graph.at("2010").inlinks(PAGE, from_="2009"),
         ):
@@ -226,7 +226,7 @@ def test_a_wrong_argument_is_an_error_at_once(store: Path) -> None:
 
 WRONG: list[tuple[str, Callable[[Any], object], str]] = [
     ("from_", lambda graph: graph.inlinks(PAGE, frm="2010"), "frm: .*did you mean from_[?]"),
-    ("from_", lambda graph: graph.anchors(PAGE, form_="2010"), "form: .*did you mean from_[?]"),
+    ("from_", lambda graph: graph.anchors(PAGE, form_="2010"), "form_: .*did you mean from_[?]"),
     ("limit", lambda graph: graph.ask("linkers", limits=3), "did you mean limit[?]"),
     ("min_count", lambda graph: graph.to_networkx(mincount=3), "did you mean min_count[?]"),
     ("min_count", lambda graph: graph.to_pandas(min_cuont=3), "did you mean min_count[?]"),

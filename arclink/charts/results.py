@@ -137,7 +137,8 @@ class ResultRows(ABC):
             f"<tr>{''.join(_cell(name, row, rows.decimals) for name in names)}</tr>"
             for row in listed[:_MOST_SHOWN]
         )
-        parts = [f"<b>{_text(self.title)}</b>: {_text(self.read_from)}"]
+        read_from = "; ".join(map(_text, self.read_from.split("; ")))
+        parts = [f"<b>{_text(self.title)}</b>: {read_from}"]
         drawing = self.picture(rows)
         if drawing:
             data = base64.b64encode(drawing.file(self.read_from).encode()).decode()
@@ -193,8 +194,10 @@ class RowResult(ResultRows, Sequence[Row]):
         lines: The same as text lines.
     """
 
-    def __init__(self, title: str, answer: RowAnswer) -> None:
-        self._title = title
+    def __init__(
+        self, title: str, answer: RowAnswer, days: Mapping[str, KnownLinks] | None = None
+    ) -> None:
+        self._title, self._days = title, days
         self.about, self.lines = answer.about, answer.lines
         self._answer = answer
         self._rows = [*answer.labelled()]
@@ -209,6 +212,10 @@ class RowResult(ResultRows, Sequence[Row]):
     def __len__(self) -> int:
         return len(self._rows)
 
+    def __bool__(self) -> bool:
+        """Return whether a row is about something known: not only periods with unknown links."""
+        return any(row.get("read") != 0 for row in self._rows)
+
     @property
     def title(self) -> str:
         return self._title
@@ -222,8 +229,8 @@ class RowResult(ResultRows, Sequence[Row]):
         return "; ".join(line for line in self.lines if line)
 
     @property
-    def known_by_day(self) -> None:
-        return None
+    def known_by_day(self) -> Mapping[str, KnownLinks] | None:
+        return self._days
 
     def as_rows(self, most: int | None = None) -> RowAnswer:
         return self._answer.first_rows(most)

@@ -334,7 +334,7 @@ def test_an_old_store_is_upgraded_alike(kept: KeptStore, tmp_path: Path) -> None
             ("a.warc",),
             {"store": "x.db", "frm": "2010"},
             UsageError,
-            r"^frm: no such keyword; expected one of inputs, store, .*from_, to, ",
+            r"^frm: there .*; did you mean from_[?] Keywords: inputs, store, .*from_, to, ",
             id="unknown keyword",
         ),
         pytest.param(
@@ -342,7 +342,7 @@ def test_an_old_store_is_upgraded_alike(kept: KeptStore, tmp_path: Path) -> None
             ("a.warc",),
             {"store": "x.db", "no-redirects": True},
             UsageError,
-            "^no-redirects: no such keyword",
+            "^no-redirects: there is no such keyword; did you mean no_redirects[?]",
             id="name of the option",
         ),
         pytest.param(
@@ -405,7 +405,7 @@ def test_an_old_store_is_upgraded_alike(kept: KeptStore, tmp_path: Path) -> None
             ("x.db",),
             {"store_": "x.db"},
             UsageError,
-            "^store_: no such keyword",
+            "^store_: there is no such keyword; did you mean store[?]",
             id="one underscore too many",
         ),
         pytest.param(
