@@ -63,7 +63,7 @@ from arclink.errors import InstanceError, UsageError
 from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, SPELLS, ExportQuery
 from arclink.extras import analysis_extra
 from arclink.federation.merged_answers import MERGED_PARAMETERS
-from arclink.known import KnownLinks
+from arclink.known import KnownLinks, known_in
 from arclink.model import ALL_TIME, Memento, Span
 from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, AskQuery, check_question
 from arclink.store.protocols import Answers, Scans, StoreStats
@@ -82,6 +82,8 @@ if TYPE_CHECKING:
     from arclink.export.cuts import Picture
     from arclink.export.exports import Exported
     from arclink.questions.asking import AskAnswer
+    from arclink.relations.answers import SqlAnswer
+    from arclink.relations.database import SqlDatabase
     from arclink.subsets.catalog import StoredSubset, SubsetCatalog
 
 _LINKS: tuple[AnyParameter, ...] = (
@@ -409,12 +411,11 @@ class LinkGraph(Methods, Closing):
             raise UsageError("subsets: only for a graph that was opened with arclink.open")
         return SubsetCatalog(self._where)
 
-    def sql(self, query: str) -> arrow.Table:
-        """Return the answer of SQL over the captures and links of this graph.
+    def sql(self, query: str) -> SqlAnswer:
+        """Return the answer of SQL over the captures and links of this graph, held in memory.
 
         The tables ``captures`` and ``links`` (``docs/reference/relations.md``) are made on first
-        use, and kept next to the store. pandas and polars take the result, and everything else
-        with ``__arrow_c_stream__``: ``graph.sql("FROM captures").to_pandas()``.
+        use, and kept next to the store: ``graph.sql("FROM captures").to_pandas()``.
 
         Args:
             query: One query, such as ``SELECT``. It can only read the two tables.
@@ -423,11 +424,33 @@ class LinkGraph(Methods, Closing):
             UsageError: The query is wrong, the graph shows one time, or it has no path.
             OperatorError: The tables cannot be written.
         """
+        from arclink.relations.answers import SqlAnswer
+
+        days = self.store.days(ALL_TIME)
+        with self._sql() as database:
+            table = database.answer(query)
+        return SqlAnswer(query, table, "" if days is None else known_in(days.values()).read_from)
+
+    def sql_batches(self, query: str) -> Iterator[arrow.RecordBatch]:
+        """Yield the rows of `sql` as Arrow record batches, for an answer larger than the memory.
+
+        Raises:
+            UsageError: See `sql`.
+            OperatorError: See `sql`.
+        """
+        with self._sql() as database, database.reading(query) as rows:
+            import pyarrow as arrow
+
+            from arclink.relations.answers import with_one_time
+
+            for batch in rows:
+                yield from with_one_time(arrow.Table.from_batches([batch])).to_batches()
+
+    def _sql(self) -> SqlDatabase:
         self._check_tables("sql")
         with analysis_extra():
             from arclink.relations.database import SqlDatabase
-        with SqlDatabase(self._where, self.store) as database:
-            return database.answer(query)
+        return SqlDatabase(self._where, self.store)
 
     @takes(*ASK_PARAMETERS, but=(ADDRESSES,))
     def _ask(self, question: str, *uris: str, **given: Any) -> AskAnswer:

@@ -39,6 +39,7 @@ RESULTS: dict[str, Ask] = {
     "captures": lambda graph: graph.ask("captures", by="year"),
     "unknown": lambda graph: graph.ask("linkers", PAGE, to="2008"),
     "stale": lambda graph: graph.ask("stale"),
+    "sql": lambda graph: graph.sql("FROM links ORDER BY ALL LIMIT 3"),
 }
 of_all = pytest.mark.parametrize("ask", RESULTS.values(), ids=RESULTS)
 
