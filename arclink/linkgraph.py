@@ -22,12 +22,12 @@ from arclink.access.archives import ArchiveReport
 from arclink.access.capabilities import Capability, ToAnswer
 from arclink.access.common import LIMIT
 from arclink.access.cursors import decode_cursor
-from arclink.access.declarations import AnyParameter
+from arclink.access.declarations import AnyParameter, sort_out
 from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import Profile
 from arclink.access.formats.rdf_lines import write_ntriples
 from arclink.access.formats.rows import Row, RowAnswer
-from arclink.access.formats.table import archive_lines, date_and_time, when_asked
+from arclink.access.formats.table import archive_lines, check_answered, date_and_time, when_asked
 from arclink.access.groups import UNLIMITED
 from arclink.access.link_states import State
 from arclink.access.members import Member
@@ -59,10 +59,9 @@ from arclink.captures.queries import FORM, STREAM_PARAMETERS, TAKE_AWAY_PARAMETE
 from arclink.captures.read import CapturedPage, PageReader
 from arclink.charts.results import ResultRows, RowResult, frame_of, table_of
 from arclink.closing import Closing
-from arclink.errors import InstanceError, UsageError
+from arclink.errors import UsageError
 from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, SPELLS, ExportQuery
 from arclink.extras import analysis_extra
-from arclink.federation.merged_answers import MERGED_PARAMETERS
 from arclink.known import KnownLinks, known_in
 from arclink.model import ALL_TIME, Memento, Span
 from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, AskQuery, check_question
@@ -81,7 +80,9 @@ if TYPE_CHECKING:
     from arclink.captures.write import TakenAway
     from arclink.export.cuts import Picture
     from arclink.export.exports import Exported
+    from arclink.federation.requests import Asking
     from arclink.questions.asking import AskAnswer
+    from arclink.questions.merged import AskedRows, MergedQuestion
     from arclink.relations.answers import SqlAnswer
     from arclink.relations.database import SqlDatabase
     from arclink.subsets.catalog import StoredSubset, SubsetCatalog
@@ -469,15 +470,23 @@ class LinkGraph(Methods, Closing):
             UsageError: The graph shows one time, or it has no path.
             OperatorError: The tables cannot be written.
         """
-        self._check_tables("ask")
         check_question(question)
         asked = self._written({"uri": uris, **given}, ASK_PARAMETERS)
-        query = AskQuery.from_parameters(asked, name=question)
+        return self._answered(AskQuery.from_parameters(asked, name=question))
+
+    def _answered(self, query: AskQuery) -> AskAnswer:
+        self._check_tables("ask")
         with analysis_extra():
             from arclink.questions.asking import ask
             from arclink.relations.database import ShownRelations
         with ShownRelations(self._where, self.store) as database:
             return ask(database, query)
+
+    def ask_as_archive(self, name: str, question: MergedQuestion) -> AskedRows:
+        """Return the answer to a question to several archives, of which this graph is one."""
+        from arclink.questions.merged import as_asked
+
+        return as_asked(name, self._answered(question.query), question)
 
     @takes(*_LINKS)
     def _outlinks(self, uri: str, **given: Any) -> Links:
@@ -782,31 +791,63 @@ def _rdf_of(answers: Iterable[LinkAnswer]) -> rdflib.Graph:
     return graph
 
 
-@takes(*MERGED_PARAMETERS, but=(OF_PAGE, CURSOR))
-def aggregate(
-    uri: str,
-    archives: Mapping[str, str | bytes | PathLike[str]],
-    seconds: float = 20.0,
-    **given: Any,
-) -> MergedLinks:
-    """Return the links of a page in several archives, merged link by link.
+Archive = str | bytes | PathLike[str]
+"""An archive to merge: the URL of a service, or the path or the bytes of an answer (RDF/XML)."""
 
-    Args:
-        archives: By the name of each archive: the URL of an ArcLink service or of another service
-            that answers ``/LinkService/linkQuery?uri=``; the URL of any link query with ``{uri}``;
-            the path of a file with an answer; or the answer itself, as bytes (RDF/XML).
-        seconds: Maximum time for all services.
+
+def merge_links(
+    uri: str, archives: Mapping[str, Archive], seconds: float, given: Mapping[str, object]
+) -> MergedLinks:
+    """Return the links of a page in several archives; see `arclink.aggregate`."""
+    from arclink.federation.merge import merge
+    from arclink.federation.merged_answers import MergedQuery, answer_of
+
+    parameters = [*pairs({"uri": uri, **given, "limit": MOST_MEMBERS}, LINK_PARAMETERS)]
+    asked = MergedQuery.from_parameters(parameters)
+    found = _asking(archives, seconds).ask(asked.query)
+    reports = [report for _, report in found]
+    check_answered(reports)
+    merged = merge(findings for findings, _ in found)
+    answers = [answer_of(merged, asked, reports)]
+    while cursor := answers[-1].next:
+        following = MergedQuery.from_parameters([*parameters, ("cursor", cursor)])
+        answers.append(answer_of(merged, following, reports))
+    return MergedLinks(answers, reports)
+
+
+def merge_answers(
+    question: str,
+    uris: Sequence[str],
+    archives: Mapping[str, Archive | LinkGraph],
+    seconds: float,
+    given: Mapping[str, object],
+) -> RowResult:
+    """Return the answers of several archives to a question; see `arclink.ask`."""
+    from arclink.questions.merged import MergedQuestion, ask_instances, merge_rows, merged_as_rows
+
+    check_question(question)
+    if not archives:
+        raise UsageError("archives: there is no archive to ask; name its URL, or an open graph")
+    texts = pairs({"uri": uris, **given}, ASK_PARAMETERS)
+    asked = MergedQuestion.of(sort_out(texts, ASK_PARAMETERS), question)
+    graphs = {name: one for name, one in archives.items() if isinstance(one, LinkGraph)}
+    others = {name: one for name, one in archives.items() if not isinstance(one, LinkGraph)}
+    asking = _asking(others, seconds)
+    here = [one.ask_as_archive(name, asked) for name, one in graphs.items()]
+    answer = merge_rows(asked, [*here, *ask_instances(asking, asked)])
+    check_answered(answer.reports)
+    of = ", ".join(uris) or "all"
+    return RowResult(f"{question} of {of} in {len(archives)} archives", merged_as_rows(answer))
+
+
+def _asking(archives: Mapping[str, Archive], seconds: float) -> Asking:
+    """Return what asks these archives, each by its name.
 
     Raises:
-        BadParameterError: A parameter is wrong.
         UsageError: An archive is neither a URL nor a file nor bytes.
-        InstanceError: No archive answered; the text says why. If some did not, `archives` of the
-            result says why.
     """
     from arclink.federation.instances import Instance, parse_instances, parse_name
     from arclink.federation.limits import QueryLimits
-    from arclink.federation.merge import merge
-    from arclink.federation.merged_answers import MergedQuery, answer_of
     from arclink.federation.requests import Asking
 
     instances = [
@@ -815,16 +856,4 @@ def aggregate(
         else parse_instances([f"{name}={fspath(where)}"])[0]
         for name, where in archives.items()
     ]
-    parameters = [*pairs({"uri": uri, **given, "limit": MOST_MEMBERS}, MERGED_PARAMETERS)]
-    asked = MergedQuery.from_parameters(parameters)
-    limits = QueryLimits(instance_seconds=seconds, whole_seconds=seconds)
-    found = Asking(instances, limits).ask(asked.query)
-    reports = [report for _, report in found]
-    if not any(report.has_answered for report in reports):
-        raise InstanceError(f"no archive answered: {'; '.join(archive_lines(reports))}")
-    merged = merge(findings for findings, _ in found)
-    answers = [answer_of(merged, asked, reports)]
-    while cursor := answers[-1].next:
-        following = MergedQuery.from_parameters([*parameters, ("cursor", cursor)])
-        answers.append(answer_of(merged, following, reports))
-    return MergedLinks(answers, reports)
+    return Asking(instances, QueryLimits(instance_seconds=seconds, whole_seconds=seconds))

@@ -20,7 +20,7 @@ from arclink.access.queries import BadParameterError
 from arclink.cli.main import group
 from arclink.errors import StoreError, UsageError
 from arclink.known import KnownLinks
-from arclink.linkgraph import LinkGraph, aggregate
+from arclink.linkgraph import LinkGraph
 from arclink.model import Timestamp
 from tests.pipeline.conftest import demo, store
 from tests.store.memory_store import MemoryStore, Page, link
@@ -340,7 +340,6 @@ def test_a_type_checker_reads_the_types_in_a_users_script(tmp_path: Path) -> Non
 
 def test_the_class_of_graphs_is_a_name_of_the_package() -> None:
     assert arclink.LinkGraph is LinkGraph
-    assert arclink.aggregate is aggregate
-    assert set(arclink.__all__) <= {*dir(arclink), "LinkGraph", "aggregate"}
+    assert set(arclink.__all__) <= {*dir(arclink), "LinkGraph"}
     with pytest.raises(AttributeError, match="no attribute 'Graph'"):
         _ = arclink.Graph  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The functions of the package ``arclink`` that make, change and copy stores.
+"""The functions of the package ``arclink`` that make, change and copy stores, or ask several.
 
 Their keywords are the parameters of the command with the same name, with ``_`` for ``-`` and
 ``from_`` for ``from``. Nothing is printed: notes of the command are in the result, and ``quiet``
@@ -11,8 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from arclink.access.declarations import sort_out
+from arclink.access.queries import CURSOR
+from arclink.access.queries import LIMIT as OF_PAGE
 from arclink.access.signatures import Place, in_python, keyword, pairs, takes
 from arclink.errors import ArclinkError, UsageError, hide_credentials
+from arclink.federation.merged_answers import MERGED_PARAMETERS
+from arclink.linkgraph import Archive, LinkGraph, MergedLinks, merge_answers, merge_links
 from arclink.operations.backups import (
     BACKUP,
     RESTORE,
@@ -25,10 +29,12 @@ from arclink.operations.forget import FORGET, ForgottenCaptures
 from arclink.operations.one_stage import INDEX, LOAD, Indexed, LoadedBatch
 from arclink.operations.tables import TABLES, MadeTables
 from arclink.operations.upgrade import UPGRADE, Upgraded
+from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from arclink.charts.results import RowResult
     from arclink.operations.operation import Operation, Result
 
 
@@ -55,6 +61,54 @@ def _done(operation: Operation[Result], given: Mapping[str, Any]) -> Result:
             error.add_note(note)
         raise
     return replace(done, notes=tuple(notes))
+
+
+@takes(*MERGED_PARAMETERS, but=(OF_PAGE, CURSOR))
+def aggregate(
+    uri: str, archives: Mapping[str, Archive], seconds: float = 20.0, **given: Any
+) -> MergedLinks:
+    """Return the links of a page in several archives, merged link by link.
+
+    Args:
+        archives: By the name of each archive: the URL of an ArcLink service or of another service
+            that answers ``/LinkService/linkQuery?uri=``; the URL of any link query with ``{uri}``;
+            the path of a file with an answer; or the answer itself, as bytes (RDF/XML).
+        seconds: Maximum time for all services.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        UsageError: An archive is neither a URL nor a file nor bytes.
+        InstanceError: No archive answered; the text says why. If some did not, `archives` of the
+            result says why.
+    """
+    return merge_links(uri, archives, seconds, given)
+
+
+@takes(*ASK_PARAMETERS, but=(ADDRESSES,))
+def ask(
+    question: str,
+    *uris: str,
+    archives: Mapping[str, Archive | LinkGraph],
+    seconds: float = 20.0,
+    **given: Any,
+) -> RowResult:
+    """Return the answers of several archives to a question, merged where that is possible.
+
+    A row has the names of its ``archives``. `about` of the result says for each archive whether it
+    answered, which captures it read, and why it knows nothing.
+
+    Args:
+        question: Its name (``docs/reference/questions.md``).
+        uris: What it is about, as in `LinkGraph.ask`.
+        archives: By the name of each archive: the URL of an ArcLink service, or an open graph.
+        seconds: Maximum time for all services.
+
+    Raises:
+        BadParameterError: There is no such question, or a parameter is wrong.
+        UsageError: An archive is neither a URL nor a graph, or a graph shows one time.
+        InstanceError: No archive answered; the text says why.
+    """
+    return merge_answers(question, uris, archives, seconds, given)
 
 
 @takes(*BUILD.declared)

@@ -2,6 +2,10 @@
 
 from arclink.access.signatures import Place
 from arclink.access.signatures import Time
+from arclink.charts.results import RowResult
+from arclink.linkgraph import Archive
+from arclink.linkgraph import LinkGraph
+from arclink.linkgraph import MergedLinks
 from arclink.operations.backups import Backup
 from arclink.operations.backups import Restore
 from arclink.operations.build import Built
@@ -11,9 +15,126 @@ from arclink.operations.one_stage import Indexed
 from arclink.operations.one_stage import LoadedBatch
 from arclink.operations.tables import MadeTables
 from arclink.operations.upgrade import Upgraded
+from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Literal
 
+
+def aggregate(
+    uri: str,
+    archives: Mapping[str, Archive],
+    seconds: float = 20.0,
+    *,
+    direction: Literal['out', 'in', 'both'] = 'both',
+    from_: Time | None = None,
+    to: Time | None = None,
+    at: Time | None = None,
+    kinds: str | Sequence[str] = 'all',
+    redirects: Literal['yes', 'no', 'only'] = 'yes',
+) -> MergedLinks:
+    """Return the links of a page in several archives, merged link by link.
+
+    Args:
+        archives: By the name of each archive: the URL of an ArcLink service or of another service
+            that answers ``/LinkService/linkQuery?uri=``; the URL of any link query with ``{uri}``;
+            the path of a file with an answer; or the answer itself, as bytes (RDF/XML).
+        seconds: Maximum time for all services.
+        uri: The URI of the query; all variants with the same SURT match. Without :// and
+            without a known opaque scheme, http is assumed. A method before it, as in POST
+            http://example.org/form, names the captures that answer this method. Expected: a
+            URI such as http://example.org/, of at most 65,536 characters, without control
+            characters.
+        direction: Outlinks, inlinks, or both. Expected: out, in or both.
+        from_: Only captures at or after this time; 2010 means the beginning of 2010.
+            Expected: 1 to 14 digits such as 2013 or 20130211, or ISO 8601 such as
+            2013-02-11T10:20:30Z. By default: all time.
+        to: Only captures at or before this time; 2010 means the end of 2010. Expected: 1 to
+            14 digits such as 2013 or 20130211, or ISO 8601 such as 2013-02-11T10:20:30Z. By
+            default: all time.
+        at: Links of the mementos in force at the end of this time; cannot be combined with
+            from or to. Expected: 1 to 14 digits such as 2013 or 20130211, or ISO 8601 such
+            as 2013-02-11T10:20:30Z.
+        kinds: Only links of these kinds. Expected: navigation, resources, other or all, or
+            element and attribute, such as a@href or img@src.
+        redirects: Whether redirects (http@location, http@refresh, meta@refresh) count as
+            links. Expected: yes, no or only.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        UsageError: An archive is neither a URL nor a file nor bytes.
+        InstanceError: No archive answered; the text says why. If some did not, `archives` of the
+            result says why.
+    """
+
+def ask(
+    question: str,
+    *uris: str,
+    archives: Mapping[str, Archive | LinkGraph],
+    seconds: float = 20.0,
+    scope: Literal['page', 'prefix', 'host', 'domain', 'archive'] | None = None,
+    level: Literal['uri', 'host', 'domain'] | None = None,
+    by: str | None = None,
+    external: bool = False,
+    from_: Time | None = None,
+    to: Time | None = None,
+    kinds: str | Sequence[str] = 'navigation',
+    redirects: Literal['yes', 'no', 'only'] = 'yes',
+    words: str | None = None,
+    of: Literal['text', 'word'] = 'text',
+    new: bool = False,
+    min_hosts: int = 0,
+    limit: int = 0,
+) -> RowResult:
+    """Return the answers of several archives to a question, merged where that is possible.
+
+    A row has the names of its ``archives``. `about` of the result says for each archive whether it
+    answered, which captures it read, and why it knows nothing.
+
+    Args:
+        question: Its name (``docs/reference/questions.md``).
+        uris: What it is about, as in `LinkGraph.ask`.
+        archives: By the name of each archive: the URL of an ArcLink service, or an open graph.
+        seconds: Maximum time for all services.
+        scope: What of the address is meant: the page, all pages that begin like it, its
+            host, its host and all hosts below it (domain), or everything (archive).
+            Expected: page, prefix, host, domain or archive. By default: what the address
+            says with or without an asterisk; archive without an address.
+        level: How pages are named in rows: each by its URI, or together as hosts or
+            registered domains. It makes no difference to questions whose rows are something
+            else. Expected: uri, host or domain. By default: the level of the question.
+        by: Rows for each day, month or year of capture, or for each window of time that is
+            listed. Expected: day, month, year, all, or times and ranges of them such as
+            2009-11,2010-01/2010-03. By default: all time together, unless the question is
+            about periods.
+        external: Only links from other sites: from other hosts; at the level of domains,
+            from other domains; to a domain, from outside of it. Addresses without a host,
+            such as mailto:, are no sites.
+        from_: Only captures at or after this time; 2010 means the beginning of 2010.
+            Expected: 1 to 14 digits such as 2013 or 20130211, or ISO 8601 such as
+            2013-02-11T10:20:30Z. By default: all time.
+        to: Only captures at or before this time; 2010 means the end of 2010. Expected: 1 to
+            14 digits such as 2013 or 20130211, or ISO 8601 such as 2013-02-11T10:20:30Z. By
+            default: all time.
+        kinds: Only links of these kinds. Expected: navigation, resources, other or all, or
+            element and attribute, such as a@href or img@src.
+        redirects: Whether redirects (http@location, http@refresh, meta@refresh) count as
+            links. Expected: yes, no or only.
+        words: The words that `find` finds; parts of words, too. No other question takes
+            them. By default: every page.
+        of: What `typical-words` counts: whole texts of links, or their words. Expected:
+            text or word.
+        new: Only links that an earlier capture of the page did not have, in `survival`: the
+            age of others is not known.
+        min_hosts: Only rows with at least this number of linking hosts, in questions that
+            count these. Expected: a whole number from 0 to 999999999.
+        limit: Largest number of rows in each list of the answer, such as the links of one
+            direction; 0 for all. Expected: a number from 1 to 999999, or 0 for all.
+
+    Raises:
+        BadParameterError: There is no such question, or a parameter is wrong.
+        UsageError: An archive is neither a URL nor a graph, or a graph shows one time.
+        InstanceError: No archive answered; the text says why.
+    """
 
 def backup(
     store: Place,

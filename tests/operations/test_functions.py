@@ -34,7 +34,7 @@ from tests.store.kept_stores import STORES, KeptStore, write_archives
 from tests.wayback.archive_server import FakeArchive, Page, serving
 
 COMMANDS = [name for commands in SECTIONS.values() for name in commands]
-ONLY_READ = {"LinkGraph", "__version__", "aggregate", "open"}
+ONLY_READ = {"LinkGraph", "__version__", "aggregate", "ask", "open"}
 FUNCTIONS = [name for name in COMMANDS if name in arclink.__all__ and name not in ONLY_READ]
 SITE = "example,aurora-daily)/"
 

@@ -20,7 +20,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
-from functools import partial
 from pathlib import Path, PurePosixPath
 from textwrap import indent
 from types import ModuleType
@@ -481,8 +480,9 @@ def stub_of_methods() -> str:
 
 def stub_of_functions() -> str:
     """Return the text of the stub of the functions of the package."""
-    names = filter(partial(hasattr, functions), arclink.__all__)
-    return _stub(functions, {name: getattr(functions, name) for name in names}, [functions])
+    named = vars(functions)
+    made = {name: named[name] for name in arclink.__all__ if hasattr(named.get(name), "declared")}
+    return _stub(functions, made, [functions])
 
 
 def _stub(
