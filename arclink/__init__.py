@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         restore,
         tables,
         upgrade,
+        verify,
     )
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "restore",
     "tables",
     "upgrade",
+    "verify",
 ]
 __version__ = VERSION
 

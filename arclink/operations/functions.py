@@ -29,6 +29,7 @@ from arclink.operations.forget import FORGET, ForgottenCaptures
 from arclink.operations.one_stage import INDEX, LOAD, Indexed, LoadedBatch
 from arclink.operations.tables import TABLES, MadeTables
 from arclink.operations.upgrade import UPGRADE, Upgraded
+from arclink.operations.verify import VERIFY, Verified
 from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS
 
 if TYPE_CHECKING:
@@ -176,3 +177,12 @@ def restore(backup: Place, store: Place, **options: Any) -> Restore:
 def upgrade(store: Place, **options: Any) -> Upgraded:
     """Bring a store of an earlier version up to date (``arclink upgrade``)."""
     return _done(UPGRADE, {"store": store, **options})
+
+
+@takes(*VERIFY.declared)
+def verify(store: Place, **options: Any) -> Verified:
+    """Check that a store, or its archive files with ``files=True``, are sound (``arclink verify``).
+
+    ``is_sound`` of the result says whether they are. Interrupted, the same call goes on.
+    """
+    return _done(VERIFY, {"store": store, **options})

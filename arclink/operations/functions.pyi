@@ -15,6 +15,7 @@ from arclink.operations.one_stage import Indexed
 from arclink.operations.one_stage import LoadedBatch
 from arclink.operations.tables import MadeTables
 from arclink.operations.upgrade import Upgraded
+from arclink.operations.verify import Verified
 from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Literal
@@ -452,4 +453,23 @@ def upgrade(
             whole number from 1 to 100000. By default: the number of processors; on Hadoop,
             one for each 250 MB of a batch.
         dry_run: Say what is old and what an upgrade costs; change nothing.
+    """
+
+def verify(
+    store: Place,
+    *,
+    files: bool = False,
+    archives: Place | Sequence[Place] | None = None,
+) -> Verified:
+    """Check that a store, or its archive files with ``files=True``, are sound (``arclink verify``).
+
+    ``is_sound`` of the result says whether they are. Interrupted, the same call goes on.
+
+    Args:
+        store: The link graph: a file such as links.db, or a URL such as sqlite:///links.db
+            or cassandra://node1,node2/links.
+        files: Read the archive files of the store again instead, and compare them with what
+            it knows.
+        archives: Where archive files are now, if they were moved: a folder, a URL that ends
+            in /, or a file with a name and a path on each line, separated by a tab.
     """
