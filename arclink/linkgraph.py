@@ -15,7 +15,7 @@ from itertools import chain, islice
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self
 
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.archives import ArchiveReport
@@ -50,14 +50,14 @@ from arclink.access.queries import LIMIT as OF_PAGE
 from arclink.access.reader import MementoSummary, Reading
 from arclink.access.signatures import Place, Time, in_words_of_python, pairs, takes, text_of
 from arclink.access.tallies import Period
-from arclink.access.texts import printable, printable_uri
+from arclink.access.texts import counted, printable, printable_uri
 from arclink.access.timemaps import TimeMap, read_timemap
 from arclink.access.times import AT, AT_OR_SPAN
 from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import find_capture
 from arclink.captures.queries import FORM, STREAM_PARAMETERS, TAKE_AWAY_PARAMETERS
 from arclink.captures.read import CapturedPage, PageReader
-from arclink.charts.results import ResultRows, RowResult, frame_of, table_of
+from arclink.charts.results import ListedRows, ResultRows, RowResult, frame_of, table_of
 from arclink.closing import Closing
 from arclink.errors import UsageError
 from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, SPELLS, ExportQuery
@@ -251,7 +251,7 @@ def _link_row(query: LinkQuery, link: Member, is_out: bool) -> Row:
     }
 
 
-class MergedLinks(ResultRows, Sequence[Member]):
+class MergedLinks(ListedRows[Member]):
     """The links of a URI in several archives, merged: its outlinks, then its inlinks.
 
     Attributes:
@@ -266,17 +266,7 @@ class MergedLinks(ResultRows, Sequence[Member]):
         self.archives = archives
         self.outlinks = [link for answer in answers for link in answer.outlinks]
         self.inlinks = [link for answer in answers for link in answer.inlinks]
-        self._links = [*self.outlinks, *self.inlinks]
-
-    @overload
-    def __getitem__(self, index: int) -> Member: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Member]: ...
-    def __getitem__(self, index: int | slice) -> Member | Sequence[Member]:
-        return self._links[index]
-
-    def __len__(self) -> int:
-        return len(self._links)
+        super().__init__([*self.outlinks, *self.inlinks])
 
     @property
     def title(self) -> str:
@@ -285,14 +275,6 @@ class MergedLinks(ResultRows, Sequence[Member]):
     @property
     def read_from(self) -> str:
         return "; ".join(archive_lines(self.archives))
-
-    @property
-    def known_by_day(self) -> None:
-        return None
-
-    @property
-    def size(self) -> int:
-        return len(self)
 
     def as_rows(self, most: int | None = None) -> RowAnswer:
         """Return a row per link, as `Links.as_rows`, and the names of its archives."""
@@ -484,9 +466,10 @@ class LinkGraph(Methods, Closing):
 
     def ask_as_archive(self, name: str, question: MergedQuestion) -> AskedRows:
         """Return the answer to a question to several archives, of which this graph is one."""
+        from arclink.federation.instances import parse_name
         from arclink.questions.merged import as_asked
 
-        return as_asked(name, self._answered(question.query), question)
+        return as_asked(parse_name("archives", name), self._answered(question.query), question)
 
     @takes(*_LINKS)
     def _outlinks(self, uri: str, **given: Any) -> Links:
@@ -826,8 +809,6 @@ def merge_answers(
     from arclink.questions.merged import MergedQuestion, ask_instances, merge_rows, merged_as_rows
 
     check_question(question)
-    if not archives:
-        raise UsageError("archives: there is no archive to ask; name its URL, or an open graph")
     texts = pairs({"uri": uris, **given}, ASK_PARAMETERS)
     asked = MergedQuestion.of(sort_out(texts, ASK_PARAMETERS), question)
     graphs = {name: one for name, one in archives.items() if isinstance(one, LinkGraph)}
@@ -837,7 +818,8 @@ def merge_answers(
     answer = merge_rows(asked, [*here, *ask_instances(asking, asked)])
     check_answered(answer.reports)
     of = ", ".join(uris) or "all"
-    return RowResult(f"{question} of {of} in {len(archives)} archives", merged_as_rows(answer))
+    title = f"{question} of {of} in {counted(len(archives), 'archive')}"
+    return RowResult(title, merged_as_rows(answer))
 
 
 def _asking(archives: Mapping[str, Archive], seconds: float) -> Asking:
@@ -850,10 +832,14 @@ def _asking(archives: Mapping[str, Archive], seconds: float) -> Asking:
     from arclink.federation.limits import QueryLimits
     from arclink.federation.requests import Asking
 
+    texts = [
+        f"{name}={fspath(one)}" for name, one in archives.items() if not isinstance(one, bytes)
+    ]
+    others = iter(parse_instances(texts, "archives"))
     instances = [
-        Instance(parse_name("archives", name), f"bytes of {name}", where)
-        if isinstance(where, bytes)
-        else parse_instances([f"{name}={fspath(where)}"])[0]
-        for name, where in archives.items()
+        Instance(parse_name("archives", name), f"bytes of {name}", one)
+        if isinstance(one, bytes)
+        else next(others)
+        for name, one in archives.items()
     ]
     return Asking(instances, QueryLimits(instance_seconds=seconds, whole_seconds=seconds))

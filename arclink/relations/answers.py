@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
-from typing import Any, overload
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -16,7 +16,7 @@ from arclink.access.formats.parquet import parquet_pieces
 from arclink.access.formats.rows import Row, RowAnswer, csv_pieces
 from arclink.access.formats.table import columns, cut_in_the_middle
 from arclink.access.texts import counted
-from arclink.charts.results import ResultRows
+from arclink.charts.results import ListedRows
 from arclink.errors import UsageError
 from arclink.progress import shown_width
 
@@ -86,7 +86,7 @@ SQL_FORMATS: Mapping[str, Callable[[Any], Iterator[bytes]]] = {
 }
 
 
-class SqlAnswer(ResultRows, Sequence[Row]):
+class SqlAnswer(ListedRows[Row]):
     """The answer of a query in SQL: an Arrow table, whose rows are made when they are read.
 
     Times have the type of all results: 14 digits in items, UTC with milliseconds in frames. Other
@@ -102,21 +102,7 @@ class SqlAnswer(ResultRows, Sequence[Row]):
                 name = f"{name}_1"
             names.append(name)
         self._earlier, self._table = table, with_one_time(table.rename_columns(names))
-
-    def __iter__(self) -> Iterator[Row]:
-        return _items(self._table)
-
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
-        if isinstance(index, slice):
-            return [self[number] for number in range(len(self))[index]]
-        return next(_items(self._table.slice(range(len(self))[index], 1)))
-
-    def __len__(self) -> int:
-        return int(self._table.num_rows)
+        super().__init__(_Rows(self._table))
 
     def __getattr__(self, name: str) -> Any:
         """Return what an Arrow table has, as the answer was one in earlier versions."""
@@ -131,20 +117,12 @@ class SqlAnswer(ResultRows, Sequence[Row]):
         return cut_in_the_middle(" ".join(self._query.split()), _LONGEST_TITLE)
 
     @property
-    def size(self) -> int:
-        return len(self)
-
-    @property
     def read_from(self) -> str:
         return self._read_from
 
-    @property
-    def known_by_day(self) -> None:
-        return None
-
     def as_rows(self, most: int | None = None) -> RowAnswer:
         types = {field.name: field.type for field in self._table.schema}
-        rows = [*_items(self._table.slice(0, most))]
+        rows = [*_Rows(self._table.slice(0, most))]
         return RowAnswer({}, (), [*types], {"rows": rows}, types=types)
 
     def to_arrow(self) -> arrow.Table:
@@ -168,10 +146,23 @@ def with_one_time(table: arrow.Table) -> arrow.Table:
     return table
 
 
-def _items(table: arrow.Table) -> Iterator[Row]:
-    """Yield the rows of a table by column, with times as 14 digits."""
-    for row in _rows_of(table.to_batches()):
-        yield dict(zip(table.column_names, map(_digits, row), strict=True))
+class _Rows(Sequence[Row]):
+    """The rows of a table by column, with times as 14 digits; each is made when it is read."""
+
+    def __init__(self, table: arrow.Table) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        for row in _rows_of(self._table.to_batches()):
+            yield dict(zip(self._table.column_names, map(_digits, row), strict=True))
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[number] for number in range(len(self))[index]]
+        return next(iter(_Rows(self._table.slice(range(len(self))[index], 1))))
 
 
 def _digits(value: object) -> object:

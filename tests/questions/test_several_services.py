@@ -239,8 +239,11 @@ def test_python_says_which_archive_does_not_answer(
     answer = arclink.ask("linkers", SITE, archives={**archives, **urls})
     outcomes = [one["outcome"] for one in answer.about["archives"]]  # type: ignore[attr-defined]
     assert outcomes == ["failed"] * 3 + ["answered"] * 2
-    with pytest.raises(UsageError, match="no archive"):
+    with pytest.raises(InstanceError, match="none was named"):
         arclink.ask("linkers", SITE, archives={})
+    for wrong in ({"a b": urls["iraq"]}, {"one": "nowhere.rdf"}, dict.fromkeys("ab", urls["iraq"])):
+        with pytest.raises(UsageError, match=r"^archives "):
+            arclink.ask("linkers", SITE, archives=wrong)
     with pytest.raises(BadParameterError, match=r"^question: 'linker' is not allowed"):
         arclink.ask("linker", SITE, archives=urls)
     with pytest.raises(TypeError, match="archives"):
@@ -250,6 +253,8 @@ def test_python_says_which_archive_does_not_answer(
         pytest.raises(UsageError, match="all times"),
     ):
         arclink.ask("linkers", SITE, archives={"now": graph.at("2010")})
+    with arclink.open(demos.store()) as graph, pytest.raises(UsageError, match="not the name"):
+        arclink.ask("linkers", SITE, archives={"bad name!": graph})
 
 
 def test_the_environment_sends_no_question_to_services(

@@ -230,7 +230,8 @@ def check_answered(reports: "Iterable[ArchiveReport]") -> None:
     """
     reports = [*reports]
     if not any(report.has_answered for report in reports):
-        raise InstanceError(f"no archive answered: {'; '.join(archive_lines(reports))}")
+        lines = "; ".join(archive_lines(reports)) or "none was named"
+        raise InstanceError(f"no archive answered: {lines}")
 
 
 def _by_name(refused: "tuple[Refused, int]") -> str:
