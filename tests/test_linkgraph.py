@@ -350,7 +350,7 @@ WRONG_LINES = (
     ("graph.stream(order='size')", '"order"'),
     ("graph.anchors(PAGE)[0].counts", '"counts"'),
     ("arclink.ask('linkers')", '"archives"'),
-    ("arclink.build('a.warc', stroe='x.db')", '"stroe"'),
+    ("arclink.build('a.warc', stores='x.db')", '"stores"'),
 )
 
 
