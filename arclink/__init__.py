@@ -1,7 +1,7 @@
 """The temporal link graph of a web archive: who linked to a page, when, and with which words.
 
 Open a graph in Python with ``arclink.open("links.db")`` (`arclink.linkgraph`,
-``docs/how-to/python.md``). Other functions make, change and copy stores
+``docs/how-to/python.md``). Other functions make, change and copy stores, or ask several archives
 (`arclink.operations.functions`).
 """
 
@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from arclink.version import VERSION
 
 if TYPE_CHECKING:
-    from arclink.linkgraph import LinkGraph, aggregate
+    from arclink.linkgraph import LinkGraph
     from arclink.operations.functions import (
+        aggregate,
+        ask,
         backup,
         build,
         fetch,
@@ -23,12 +25,14 @@ if TYPE_CHECKING:
         restore,
         tables,
         upgrade,
+        verify,
     )
 
 __all__ = [
     "LinkGraph",
     "__version__",
     "aggregate",
+    "ask",
     "backup",
     "build",
     "fetch",
@@ -39,6 +43,7 @@ __all__ = [
     "restore",
     "tables",
     "upgrade",
+    "verify",
 ]
 __version__ = VERSION
 
@@ -46,10 +51,10 @@ if not TYPE_CHECKING:  # a type checker would accept any name
 
     def __getattr__(name: str) -> object:
         """Return a public name when it is first needed: every command imports this package."""
-        if name in ("LinkGraph", "aggregate"):
-            from arclink import linkgraph
+        if name == "LinkGraph":
+            from arclink.linkgraph import LinkGraph
 
-            return getattr(linkgraph, name)
+            return LinkGraph
         if name in __all__:
             from arclink.operations import functions
 

@@ -6,36 +6,37 @@ Answers are complete unless ``limit`` is given. Functions that return objects of
 import these when they are called: networkx, pandas and pyarrow are in the extra ``analysis``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from datetime import date, datetime
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain, islice
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self
 
-from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.archives import ArchiveReport
 from arclink.access.capabilities import Capability, ToAnswer
+from arclink.access.common import LIMIT
 from arclink.access.cursors import decode_cursor
-from arclink.access.declarations import UnknownParameterError
-from arclink.access.explanations import Explanation, explain
+from arclink.access.declarations import AnyParameter, sort_out
+from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import Profile
-from arclink.access.formats.anchors import ANCHORS, anchors_as_rows
 from arclink.access.formats.rdf_lines import write_ntriples
 from arclink.access.formats.rows import Row, RowAnswer
-from arclink.access.formats.table import archive_lines, date_and_time, when_asked
+from arclink.access.formats.table import archive_lines, check_answered, date_and_time, when_asked
 from arclink.access.groups import UNLIMITED
 from arclink.access.link_states import State
 from arclink.access.members import Member
 from arclink.access.methods import Methods
+from arclink.access.parameters import RowQuery
 from arclink.access.queries import (
-    MATCH_TYPE,
+    CURSOR,
+    DIRECTION,
+    LINK_PARAMETERS,
     MOST_MEMBERS,
     BadParameterError,
     ConflictError,
@@ -45,22 +46,32 @@ from arclink.access.queries import (
     requested_span,
     surt_asked,
 )
+from arclink.access.queries import LIMIT as OF_PAGE
 from arclink.access.reader import MementoSummary, Reading
-from arclink.access.signatures import keyword
+from arclink.access.signatures import Place, Time, in_words_of_python, pairs, takes, text_of
 from arclink.access.tallies import Period
-from arclink.access.texts import printable, printable_uri
+from arclink.access.texts import counted, printable, printable_uri
 from arclink.access.timemaps import TimeMap, read_timemap
 from arclink.access.times import AT, AT_OR_SPAN
 from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import find_capture
+from arclink.captures.queries import FORM, STREAM_PARAMETERS, TAKE_AWAY_PARAMETERS
 from arclink.captures.read import CapturedPage, PageReader
-from arclink.charts.results import ResultRows, RowResult, frame_of, table_of
+from arclink.charts.results import ListedRows, ResultRows, RowResult, frame_of, table_of
 from arclink.closing import Closing
-from arclink.errors import InstanceError, UsageError
+from arclink.errors import UsageError
+from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, SPELLS, ExportQuery
 from arclink.extras import analysis_extra
-from arclink.known import KnownLinks
+from arclink.known import KnownLinks, known_in
 from arclink.model import ALL_TIME, Memento, Span
-from arclink.questions.queries import AskQuery, question_asked
+from arclink.questions.queries import (
+    ADDRESSES,
+    ASK_PARAMETERS,
+    AskQuery,
+    question_asked,
+    question_of_part,
+)
+from arclink.questions.rows import ask_as_rows
 from arclink.store.protocols import Answers, Scans, StoreStats
 from arclink.uris.resolution import serialised
 
@@ -76,120 +87,18 @@ if TYPE_CHECKING:
     from arclink.captures.write import TakenAway
     from arclink.export.cuts import Picture
     from arclink.export.exports import Exported
-    from arclink.export.queries import ExportQuery
+    from arclink.federation.requests import Asking
     from arclink.questions.asking import AskAnswer
+    from arclink.questions.merged import AskedRows, MergedQuestion
+    from arclink.relations.answers import SqlAnswer
+    from arclink.relations.database import SqlDatabase
     from arclink.subsets.catalog import StoredSubset, SubsetCatalog
 
-Time = str | date | datetime
-"""A time: 1 to 14 digits, ISO 8601, or a Python date or datetime; without a time zone it is UTC."""
-
-
-class Within(TypedDict, total=False):
-    """Keywords that select links by time and kind.
-
-    Attributes:
-        from_: Observed not before.
-        to: Observed not after.
-        kinds: ``navigation``, ``resources``, ``other``, ``all`` or a kind such as ``a@href``, or
-            several of these. The default is all kinds; in graphs it is ``navigation``, the links
-            that a reader can follow.
-        redirects: ``yes``, ``no`` or ``only``.
-    """
-
-    from_: Time
-    to: Time
-    kinds: str | Sequence[str]
-    redirects: str
-
-
-class OfLinks(Within, total=False):
-    """Keywords of `LinkGraph.outlinks` and `LinkGraph.inlinks`.
-
-    Attributes:
-        limit: Largest number of links; 0, the default, for all.
-        evidence: Whether each link includes the archive file, offset and checksum of its mementos.
-        validity: Whether each link includes the mementos between which it appeared and disappeared.
-        filter: Only links whose field has a value, such as ``host:example.org``, or several such
-            conditions.
-        match_type: ``exact``, ``prefix``, ``host`` or ``domain``: links of many pages.
-        follow: Whether to answer for the target of a page that is a redirect.
-    """
-
-    limit: int
-    evidence: bool
-    validity: bool
-    filter: str | Sequence[str]
-    match_type: str
-    follow: bool
-
-
-class OfRows(Within, total=False):
-    """Keywords of `LinkGraph.anchors`.
-
-    Attributes:
-        by: ``day``, ``month``, ``year`` or ``host``, or a time and ``host`` with a comma.
-        limit: Largest number of rows; 0, the default, for all.
-    """
-
-    by: str
-    limit: int
-
-
-class OfQuestion(Within, total=False):
-    """Keywords of `LinkGraph.ask`.
-
-    Attributes:
-        scope: ``page``, ``prefix``, ``host``, ``domain`` or ``archive``.
-        level: How pages are named in rows: ``uri``, ``host`` or ``domain``.
-        by: ``day``, ``month``, ``year``, or windows of time such as ``2009-11,2010-01/2010-03``:
-            rows for each; ``all`` for all time together.
-        external: Whether only links from other sites count.
-        words: The words that ``find`` finds.
-        of: ``text`` or ``word``: what ``typical-anchors`` counts.
-        limit: Largest number of rows about each address and period; 0, the default, for all.
-    """
-
-    scope: str
-    level: str
-    by: str
-    external: bool
-    words: str
-    of: str
-    limit: int
-
-
-class OfGraph(Within, total=False):
-    """Keywords of `LinkGraph.to_networkx` and `LinkGraph.to_pandas` (docs/reference/exports.md).
-
-    Attributes:
-        min_count: Smallest number of mementos of a link.
-        top: Largest number of nodes.
-        core: Smallest number of neighbours of each node.
-        backbone: Largest significance of a link.
-    """
-
-    min_count: int
-    top: int
-    core: int
-    backbone: float
-
-
-class OfStream(TypedDict, total=False):
-    """Keywords of `LinkGraph.stream` (``docs/how-to/streams.md``).
-
-    Attributes:
-        order: ``surt``, ``file``, ``time`` or ``rank``.
-        part: Only the hosts of part K of N: ``3/16``.
-        after: Token of the capture to continue after.
-        limit: Largest number of captures; 0, the default, for all.
-        cache: Folder for rank tables; by default next to a store that ``arclink.open`` opened.
-    """
-
-    order: str
-    part: str
-    after: str
-    limit: int
-    cache: str | PathLike[str]
+_LINKS: tuple[AnyParameter, ...] = (
+    *(one for one in LINK_PARAMETERS if one not in (DIRECTION, OF_PAGE, CURSOR)),
+    LIMIT,
+)
+"""The parameters of links in one direction, in Python of any number."""
 
 
 class Links(ResultRows, Iterable[Member]):
@@ -349,7 +258,7 @@ def _link_row(query: LinkQuery, link: Member, is_out: bool) -> Row:
     }
 
 
-class MergedLinks(ResultRows, Sequence[Member]):
+class MergedLinks(ListedRows[Member]):
     """The links of a URI in several archives, merged: its outlinks, then its inlinks.
 
     Attributes:
@@ -364,17 +273,7 @@ class MergedLinks(ResultRows, Sequence[Member]):
         self.archives = archives
         self.outlinks = [link for answer in answers for link in answer.outlinks]
         self.inlinks = [link for answer in answers for link in answer.inlinks]
-        self._links = [*self.outlinks, *self.inlinks]
-
-    @overload
-    def __getitem__(self, index: int) -> Member: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Member]: ...
-    def __getitem__(self, index: int | slice) -> Member | Sequence[Member]:
-        return self._links[index]
-
-    def __len__(self) -> int:
-        return len(self._links)
+        super().__init__([*self.outlinks, *self.inlinks])
 
     @property
     def title(self) -> str:
@@ -383,14 +282,6 @@ class MergedLinks(ResultRows, Sequence[Member]):
     @property
     def read_from(self) -> str:
         return "; ".join(archive_lines(self.archives))
-
-    @property
-    def known_by_day(self) -> None:
-        return None
-
-    @property
-    def size(self) -> int:
-        return len(self)
 
     def as_rows(self, most: int | None = None) -> RowAnswer:
         """Return a row per link, as `Links.as_rows`, and the names of its archives."""
@@ -405,85 +296,13 @@ class MergedLinks(ResultRows, Sequence[Member]):
         )
         return _links_as_rows(rows, "archives")
 
-    def to_rdf(self) -> "rdflib.Graph":
+    def to_rdf(self) -> rdflib.Graph:
         """Return the links as an rdflib graph; each is a named node, and says its archives.
 
         Raises:
             UsageError: rdflib is not installed.
         """
         return _rdf_of(self.answers)
-
-
-class Anchors(ResultRows, Sequence[Anchor]):
-    """The texts of the links to a URI, by period, host, first seen and text.
-
-    Its rows, unlike its items, include those of periods of which no links are known.
-
-    Attributes:
-        windows: What is known in each period, also in those without texts; empty if times are
-            counted together, or if it is not known.
-    """
-
-    def __init__(self, answer: AnchorsAnswer, days: Mapping[str, KnownLinks] | None) -> None:
-        self._anchors = answer.anchors
-        self.windows = answer.windows
-        self._days = days
-        self._uri = answer.query.links.uri
-        self._rows = ANCHORS.typed(anchors_as_rows(answer))
-
-    @overload
-    def __getitem__(self, index: int) -> Anchor: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Anchor]: ...
-    def __getitem__(self, index: int | slice) -> Anchor | Sequence[Anchor]:
-        return self._anchors[index]
-
-    def __len__(self) -> int:
-        return len(self._anchors)
-
-    @property
-    def title(self) -> str:
-        return f"texts of links to {self._uri}"
-
-    @property
-    def read_from(self) -> str:
-        return self._rows.lines[2]
-
-    @property
-    def known_by_day(self) -> Mapping[str, KnownLinks] | None:
-        return self._days
-
-    @property
-    def size(self) -> int:
-        return len(self)
-
-    def as_rows(self, most: int | None = None) -> RowAnswer:
-        """Return a row per text, with its counts and times, as in CSV (``arclink anchors``)."""
-        return self._rows.first_rows(most)
-
-
-@contextmanager
-def _in_words_of_python() -> Iterator[None]:
-    """Name parameters in errors as keywords of Python: ``from_``, ``min_count``, ``match_type``.
-
-    Raises:
-        BadParameterError: Such an error was raised.
-    """
-    try:
-        yield
-    except UnknownParameterError as error:
-        names = [keyword(name) for name in error.names if name not in _NO_KEYWORDS]
-        meant = get_close_matches(keyword(error.name), names, 1, 0.65)
-        error.args = (
-            f"{keyword(error.name)}: there is no such keyword"
-            f"{f'; did you mean {meant[0]}?' if meant else '.'} Keywords: {', '.join(names)}",
-        )
-        raise
-    except BadParameterError as error:
-        text, name = str(error), error.name
-        if text.startswith((f"{name}:", f"{name} ")):  # else another method has done it
-            error.args = (keyword(name) + text.removeprefix(name),)
-        raise
 
 
 class LinkGraph(Methods, Closing):
@@ -514,14 +333,14 @@ class LinkGraph(Methods, Closing):
     ) -> None:
         self.store = store
         self._where = where
-        self._at = "" if at is None else _text_of_time(at)
+        self._at = "" if at is None else text_of(at)
         self._archives = tuple(archives)
         self._reader = PageReader(store, ArchivePaths(self._archives))
 
     def __repr__(self) -> str:
         return f"<LinkGraph at {self._at}>" if self._at else "<LinkGraph>"
 
-    @_in_words_of_python()
+    @in_words_of_python(AT)
     def at(self, time: Time) -> Self:
         """Return the graph at the end of ``time``: the links of the mementos in force.
 
@@ -549,7 +368,7 @@ class LinkGraph(Methods, Closing):
         store = narrowed(self.store, self._where, selection)
         return type(self)(store, self._at or None, self._archives, self._where)
 
-    def select(self, name: str, selection: str, *, keep: bool = False) -> "StoredSubset":
+    def select(self, name: str, selection: str, *, keep: bool = False) -> StoredSubset:
         """Store a selection of captures under a name; it replaces a subset of that name.
 
         Args:
@@ -566,7 +385,7 @@ class LinkGraph(Methods, Closing):
 
         return self._subsets().put(self.store.whole, name, parse_selection(selection), keep=keep)
 
-    def subsets(self) -> "list[StoredSubset]":
+    def subsets(self) -> list[StoredSubset]:
         """Return the named subsets of the store, by name.
 
         Raises:
@@ -575,19 +394,18 @@ class LinkGraph(Methods, Closing):
         """
         return [*self._subsets()]
 
-    def _subsets(self) -> "SubsetCatalog":
+    def _subsets(self) -> SubsetCatalog:
         from arclink.subsets.catalog import SubsetCatalog
 
         if not self._where:
             raise UsageError("subsets: only for a graph that was opened with arclink.open")
         return SubsetCatalog(self._where)
 
-    def sql(self, query: str) -> "arrow.Table":
-        """Return the answer of SQL over the captures and links of this graph.
+    def sql(self, query: str) -> SqlAnswer:
+        """Return the answer of SQL over the captures and links of this graph, held in memory.
 
         The tables ``captures`` and ``links`` (``docs/reference/relations.md``) are made on first
-        use, and kept next to the store. pandas and polars take the result, and everything else
-        with ``__arrow_c_stream__``: ``graph.sql("FROM captures").to_pandas()``.
+        use, and kept next to the store: ``graph.sql("FROM captures").to_pandas()``.
 
         Args:
             query: One query, such as ``SELECT``. It can only read the two tables.
@@ -596,14 +414,36 @@ class LinkGraph(Methods, Closing):
             UsageError: The query is wrong, the graph shows one time, or it has no path.
             OperatorError: The tables cannot be written.
         """
+        from arclink.relations.answers import SqlAnswer
+
+        days = self.store.days(ALL_TIME)
+        with self._sql() as database:
+            table = database.answer(query)
+        return SqlAnswer(query, table, "" if days is None else known_in(days.values()).read_from)
+
+    def sql_batches(self, query: str) -> Iterator[arrow.RecordBatch]:
+        """Yield the rows of `sql` as Arrow record batches, for an answer larger than the memory.
+
+        Raises:
+            UsageError: See `sql`.
+            OperatorError: See `sql`.
+        """
+        with self._sql() as database, database.reading(query) as rows:
+            import pyarrow as arrow
+
+            from arclink.relations.answers import with_one_time
+
+            for batch in rows:
+                yield from with_one_time(arrow.Table.from_batches([batch])).to_batches()
+
+    def _sql(self) -> SqlDatabase:
         self._check_tables("sql")
         with analysis_extra():
             from arclink.relations.database import SqlDatabase
-        with SqlDatabase(self._where, self.store) as database:
-            return database.answer(query)
+        return SqlDatabase(self._where, self.store)
 
-    @_in_words_of_python()
-    def ask(self, question: str, *uris: str, **parameters: Unpack[OfQuestion]) -> "AskAnswer":
+    @takes(*ASK_PARAMETERS, but=(ADDRESSES,))
+    def _ask(self, question: str, *uris: str, **given: Any) -> AskAnswer:
         """Return the answer to a question about pages, sites or the whole archive.
 
         ``graph.ask("linkers", "*.example.org", by="year").to_pandas()`` says who linked to a site.
@@ -611,62 +451,52 @@ class LinkGraph(Methods, Closing):
 
         Args:
             question: Its name (``docs/reference/questions.md``).
-            *uris: What it is about: ``http://example.org/page``, ``http://example.org/news/*`` or
+            uris: What it is about: ``http://example.org/page``, ``http://example.org/news/*`` or
                 ``*.example.org``; several for a row about each; none for the whole archive.
-            **parameters: See `OfQuestion`.
 
         Raises:
             BadParameterError: There is no such question, or a parameter is wrong.
             UsageError: The graph shows one time, or it has no path.
             OperatorError: The tables cannot be written.
         """
-        self._check_tables("ask")
         name = question_asked(question)
-        asked = self._written({"uri": uris, "limit": 0, **parameters})
-        query = AskQuery.from_parameters(asked, name=name)
+        asked = self._written({"uri": uris, **given}, ASK_PARAMETERS)
+        return self._answered(AskQuery.from_parameters(asked, name=name))
+
+    def _answered(self, query: AskQuery) -> AskAnswer:
+        self._check_tables("ask")
         with analysis_extra():
             from arclink.questions.asking import ask
             from arclink.relations.database import ShownRelations
         with ShownRelations(self._where, self.store) as database:
             return ask(database, query)
 
-    @_in_words_of_python()
-    def outlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
+    def ask_as_archive(self, name: str, question: MergedQuestion) -> AskedRows:
+        """Return the answer to a question to several archives, of which this graph is one."""
+        from arclink.federation.instances import parse_name
+        from arclink.questions.merged import as_asked
+
+        return as_asked(parse_name("archives", name), self._answered(question.query), question)
+
+    @takes(*_LINKS)
+    def _outlinks(self, uri: str, **given: Any) -> Links:
         """Return the links of a page, with the mementos that show them.
 
-        Args:
-            uri: The URI of the page.
-            **parameters: See `OfLinks`.
+        Raises:
+            BadParameterError: A parameter is wrong.
+        """
+        return self._links(uri, Direction.OUT, given)
+
+    @takes(*_LINKS)
+    def _inlinks(self, uri: str, **given: Any) -> Links:
+        """Return the links to a page, which may never have been captured itself.
 
         Raises:
             BadParameterError: A parameter is wrong.
         """
-        return self._links(uri, Direction.OUT, parameters)
+        return self._links(uri, Direction.IN, given)
 
-    @_in_words_of_python()
-    def inlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
-        """Return the links to a page, which may never have been captured itself; see `outlinks`."""
-        return self._links(uri, Direction.IN, parameters)
-
-    @_in_words_of_python()
-    def anchors(  # type: ignore[override]  # its rows are tuples
-        self, uri: str, **parameters: Unpack[OfRows]
-    ) -> Anchors:
-        """Return the texts of the links to a page, counted over all its inlinks.
-
-        Args:
-            uri: The URI of the page.
-            **parameters: See `OfRows`.
-
-        Raises:
-            BadParameterError: A parameter is wrong.
-        """
-        query = AnchorsQuery.from_parameters(self._written({"uri": uri, "limit": 0, **parameters}))
-        links = query.links
-        days = self.store.days(links.span) if links.at is None else None
-        return Anchors(answer_anchors(self.store, query, UNLIMITED), days)
-
-    @_in_words_of_python()
+    @in_words_of_python(*EXPLAIN_PARAMETERS)
     def mementos(self, uri: str, from_: Time = "", to: Time = "") -> Iterator[Memento]:
         """Yield the captures of a page, oldest first; in a graph at a time, those not after it.
 
@@ -675,10 +505,10 @@ class LinkGraph(Methods, Closing):
         """
         if self._at and (from_ or to):
             raise ConflictError("at", self._at, AT_OR_SPAN)
-        span = requested_span(_text_of_time(from_), _text_of_time(to) or self._at)
+        span = requested_span(text_of(from_), text_of(to) or self._at)
         return self._mementos(uri, span)
 
-    @_in_words_of_python()
+    @in_words_of_python(*EXPLAIN_PARAMETERS)
     def timemap(self, uri: str, from_: Time = "") -> TimeMap:
         """Return up to 10,000 mementos of a page from a time on, oldest first.
 
@@ -687,20 +517,18 @@ class LinkGraph(Methods, Closing):
         Raises:
             BadParameterError: ``uri`` is not a URI, or ``from_`` is not a time.
         """
-        return read_timemap(self.store, uri, requested_span(_text_of_time(from_), "").first)
+        return read_timemap(self.store, uri, requested_span(text_of(from_), "").first)
 
-    @_in_words_of_python()
+    @in_words_of_python(*EXPLAIN_PARAMETERS)
     def explain(self, uri: str, from_: Time = "", to: Time = "") -> Iterator[Explanation]:
         """Yield what happened to each capture of a page, and why, oldest first.
 
         Raises:
             BadParameterError: ``uri`` is not a URI, or a time is not valid.
         """
-        return explain(
-            self.store, uri, requested_span(_text_of_time(from_), _text_of_time(to) or self._at)
-        )
+        return explain(self.store, uri, requested_span(text_of(from_), text_of(to) or self._at))
 
-    @_in_words_of_python()
+    @in_words_of_python(AT)
     def get(self, uri: str, at: Time | None = None) -> CapturedPage:
         """Return a capture of a page as archived: status, headers and body.
 
@@ -715,10 +543,10 @@ class LinkGraph(Methods, Closing):
             BadParameterError: ``uri`` is not a URI, or ``at`` is not a time.
             CaptureError: There is no such capture, or its archive file or payload is not available.
         """
-        return self._reader.read(find_capture(self.store, uri, _text_of_time(at or self._at)))
+        return self._reader.read(find_capture(self.store, uri, text_of(at or self._at)))
 
-    @_in_words_of_python()
-    def stream(self, **parameters: Unpack[OfStream]) -> "CaptureStream":
+    @takes(*STREAM_PARAMETERS, but=(FORM,))
+    def _stream(self, *, cache: Place | None = None, **given: Any) -> CaptureStream:
         """Return every capture of the graph with its bytes, each once; read one before the next.
 
         Each capture has a token, ``after``; a stream with this token continues after it, in any
@@ -726,7 +554,7 @@ class LinkGraph(Methods, Closing):
         ``read`` fails are counted there only if the caller reports them with ``lose``.
 
         Args:
-            **parameters: See `OfStream`.
+            cache: Folder for rank tables; by default next to a store that ``arclink.open`` opened.
 
         Raises:
             BadParameterError: A parameter is wrong, the token is damaged or of another stream, or
@@ -741,27 +569,20 @@ class LinkGraph(Methods, Closing):
 
         if self._at:
             raise UsageError("a stream has the captures of all times; use a graph without at")
-        cache = parameters.pop("cache", None)
-        query = StreamQuery.from_parameters(
-            (name, str(value)) for name, value in parameters.items() if value not in (None, "")
-        )
+        query = StreamQuery.from_parameters(pairs(given, STREAM_PARAMETERS))
         tables = RankTables(
             Path(cache) if cache else cache_of(self._where) if self._where else None,
             self._where,
         )
         return CaptureStream(self.store, self._reader, query, tables=tables)
 
-    @_in_words_of_python()
-    def to_networkx(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "nx.DiGraph":
+    @takes(*EXPORT_PARAMETERS, but=(FORMAT, SPELLS))
+    def _to_networkx(self, level: str = "host", **given: Any) -> nx.DiGraph:
         """Return the graph of all links at a level.
 
         Nodes are URIs (with their ``surt``), hosts or domains, and have the attributes of
         `arclink.export.node_facts.NodeFacts`. Links have ``weight`` (number of mementos that show
         the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
-
-        Args:
-            level: ``uri``, ``host`` or ``domain``.
-            **parameters: See `OfGraph`.
 
         Raises:
             BadParameterError: A parameter is wrong.
@@ -773,7 +594,7 @@ class LinkGraph(Methods, Closing):
         with analysis_extra():
             import networkx as nx
         graph = nx.DiGraph()
-        with self._picture(level, parameters) as picture:
+        with self._picture(level, given) as picture:
             names = []
             for (_, name, label), facts in zip(nodes_of(picture), facts_of(picture), strict=True):
                 names.append(label)
@@ -789,8 +610,8 @@ class LinkGraph(Methods, Closing):
                 )
         return graph
 
-    @_in_words_of_python()
-    def to_pandas(self, level: str = "host", **parameters: Unpack[OfGraph]) -> "pd.DataFrame":
+    @takes(*EXPORT_PARAMETERS, but=(FORMAT, SPELLS))
+    def _to_pandas(self, level: str = "host", **given: Any) -> pd.DataFrame:
         """Return a row per link between nodes: source, target, mementos, first, last (UTC).
 
         See `to_networkx`.
@@ -801,7 +622,7 @@ class LinkGraph(Methods, Closing):
         """
         from arclink.export.markup import links_of, nodes_of
 
-        with self._picture(level, parameters) as picture:
+        with self._picture(level, given) as picture:
             names = [label for _, _, label in nodes_of(picture)]
             rows = [
                 {
@@ -817,17 +638,13 @@ class LinkGraph(Methods, Closing):
         types = {"source": "string", "target": "string", "mementos": "int64"}
         return frame_of(table_of(RowAnswer({}, (), columns, {"links": rows}, types=types)))
 
-    @_in_words_of_python()
-    def export(self, path: str | PathLike[str], format: str, **parameters: Any) -> "Exported":  # noqa: A002  # the option's name
+    @takes(*EXPORT_PARAMETERS)
+    def _export(self, path: Place, format: str, **given: Any) -> Exported:  # noqa: A002  # the option's name
         """Write the graph to a file with a manifest (``docs/reference/exports.md``).
 
         Args:
             path: The path of the file; an existing file is replaced. With ``weblab``, ``cc-index``
                 and ``arch`` the path of a new folder.
-            format: ``parquet``, ``csv``, ``csv-images``, ``nquads``, ``graphml``, ``gexf``,
-                ``arcs``, ``weblab``, ``duckdb``, ``cc-index`` or ``arch``.
-            **parameters: Options of that command, with ``_`` for ``-``: ``level``, ``from_``,
-                ``to``, ``min_count`` …
 
         Raises:
             BadParameterError: A parameter is wrong.
@@ -837,27 +654,19 @@ class LinkGraph(Methods, Closing):
         """
         from arclink.export.exports import export
 
-        return export(
-            self.store,
-            self._export_query(format, parameters.pop("level", ""), parameters),
-            Path(path),
-            self._where,
-        )
+        return export(self.store, self._export_query(format, given), Path(path), self._where)
 
-    @_in_words_of_python()
-    def export_captures(
+    @takes(*TAKE_AWAY_PARAMETERS)
+    def _export_captures(
         self,
-        path: str | PathLike[str],
+        path: Place,
         format: str = "warc",  # noqa: A002  # the option's name
-        **parameters: Any,
-    ) -> "TakenAway":
+        **given: Any,
+    ) -> TakenAway:
         """Write the captures themselves to files with a manifest (``docs/how-to/take-away.md``).
 
         Args:
             path: The path of the file; existing files are replaced.
-            format: ``warc``, ``wacz``, ``cdxj``, ``captures`` or ``captures-csv``.
-            **parameters: Options of that command, with ``_`` for ``-``: ``from_``, ``to``,
-                ``file_size``, ``check``.
 
         Raises:
             BadParameterError: A parameter is wrong.
@@ -869,14 +678,14 @@ class LinkGraph(Methods, Closing):
         from arclink.captures.queries import TakeAwayQuery
         from arclink.captures.write import take_away
 
-        if self._at and not {"from_", "to"} & set(parameters):
-            parameters["to"] = self._at
-        given = list(pairs({"format": format, **parameters}))
+        if self._at and not {"from_", "to"} & {*given}:
+            given["to"] = self._at
+        asked = pairs({"format": format, **given}, TAKE_AWAY_PARAMETERS)
         source = Source(self.store, ArchivePaths(self._archives))
-        return take_away(source, TakeAwayQuery.from_parameters(given), Path(path))
+        return take_away(source, TakeAwayQuery.from_parameters(asked), Path(path))
 
-    @_in_words_of_python()
-    def to_rdf(self, uri: str = "", **parameters: Unpack[OfLinks]) -> "rdflib.Graph":
+    @takes(*_LINKS, but=(LIMIT,))
+    def _to_rdf(self, uri: str = "", **given: Any) -> rdflib.Graph:
         """Return links as an rdflib graph, held in memory; each link is a named node.
 
         The graphs of two archives merge by union (RDF profile ``links``,
@@ -884,21 +693,17 @@ class LinkGraph(Methods, Closing):
 
         Args:
             uri: The links of this page, in both directions; without it, every link of the store.
-            **parameters: See `OfLinks`; only with a URI.
+                Other keywords need a URI.
 
         Raises:
             BadParameterError: A parameter is wrong.
             UsageError: rdflib is not installed, or there are parameters without a URI.
         """
         graph = _empty_rdf()
-        if "limit" in parameters:
-            raise ConflictError(
-                "limit", str(parameters["limit"]), "cannot be used here: the graph has all links"
-            )
-        if parameters and not uri:
-            raise UsageError(f"{', '.join(sorted(parameters))}: only with a URI")
+        if given and not uri:
+            raise UsageError(f"{', '.join(sorted(given))}: only with a URI")
         if uri:
-            links = self.outlinks(uri, **parameters), self.inlinks(uri, **parameters)
+            links = self.outlinks(uri, **given), self.inlinks(uri, **given)
             return _rdf_of(answer for one in links for answer in one.answers())
         with TemporaryDirectory() as folder:
             path = Path(folder, "links.nq")
@@ -916,56 +721,57 @@ class LinkGraph(Methods, Closing):
         self._reader.close()
         self.store.close()
 
-    def _picture(
-        self, level: str, given: Mapping[str, object]
-    ) -> "AbstractContextManager[Picture]":
+    def _picture(self, level: str, given: Mapping[str, object]) -> AbstractContextManager[Picture]:
         from arclink.export.exports import picture_of
 
-        query = self._export_query("graphml", level, given)
+        query = self._export_query("graphml", {"level": level, **given})
         return picture_of(self.store, query, where=self._where)
 
-    def _export_query(self, form: str, level: str, given: Mapping[str, object]) -> "ExportQuery":
-        from arclink.export.queries import ExportQuery
-
-        return ExportQuery.from_parameters(self._written({"format": form, "level": level, **given}))
+    def _export_query(self, form: str, given: Mapping[str, object]) -> ExportQuery:
+        asked = self._written({"format": form, **given}, EXPORT_PARAMETERS)
+        return ExportQuery.from_parameters(asked)
 
     def _check_tables(self, name: str) -> None:
         if not self._where or self._at:
             why = "only for a graph of all times that was opened with arclink.open"
             raise UsageError(f"{name}: {why}")
 
-    def _links(self, uri: str, direction: Direction, parameters: Mapping[str, object]) -> Links:
-        asked = dict(parameters)
-        limit = asked.pop("limit", 0)
+    def _links(self, uri: str, direction: Direction, given: dict[str, Any]) -> Links:
+        limit = given.pop("limit", 0)
         if not isinstance(limit, int) or limit < 0:
             raise BadParameterError("limit", str(limit), "a number of links, or 0 for all")
-        if "direction" in asked:
-            raise BadParameterError(
-                "direction", str(asked["direction"]), "no direction: call outlinks or inlinks"
-            )
-        given = self._written({"uri": uri, **asked})
-        query = LinkQuery.from_parameters(given, direction=direction, limit=MOST_MEMBERS)
+        asked = self._written({"uri": uri, **given}, _LINKS)
+        query = LinkQuery.from_parameters(asked, direction=direction, limit=MOST_MEMBERS)
         return Links(self.store, query, limit or None)
 
     def _mementos(self, uri: str, span: Span) -> Iterator[Memento]:
         return self.store.mementos(surt_asked("uri", uri), span)
 
-    @_in_words_of_python()
     def _answer(self, one: Capability[Any], given: Mapping[str, object]) -> RowResult:
         """Return the answer of a capability to keywords; the methods of `Methods` call it."""
         from arclink.analysis.slice_cache import cache_of
 
-        query = one.query.from_parameters(self._written(given))
+        declared = one.query.DECLARED
+        received = sort_out(self._written(given, declared), declared)
+        if question := question_of_part(one, received):
+            found = self._answered(question)
+            return RowResult(one.name, ask_as_rows(found), found.known_by_day)
+        query = one.query.of(received)
         cache = cache_of(self._where) if self._where else None
         asked = ToAnswer(self.store, query, UNLIMITED, where=self._where, cache=cache)
-        return RowResult(one.name, one.rows(asked))
+        days = None
+        if isinstance(query, RowQuery) and query.links.direction is Direction.IN:
+            days = self.store.days(query.links.span) if query.links.at is None else None
+        return RowResult(one.name, one.rows(asked), days)
 
-    def _written(self, given: Mapping[str, object]) -> list[tuple[str, str]]:
+    def _written(
+        self, given: Mapping[str, object], declared: Sequence[AnyParameter]
+    ) -> list[tuple[str, str]]:
         """Return keywords as parameters of the command line and of the service."""
-        return [*([("at", self._at)] if self._at else []), *pairs(given)]
+        return [*([("at", self._at)] if self._at else []), *pairs(given, declared)]
 
 
-def _empty_rdf() -> "rdflib.Graph":
+def _empty_rdf() -> rdflib.Graph:
     try:
         import rdflib
     except ImportError as error:
@@ -973,89 +779,79 @@ def _empty_rdf() -> "rdflib.Graph":
     return rdflib.Graph()
 
 
-def _rdf_of(answers: Iterable[LinkAnswer]) -> "rdflib.Graph":
+def _rdf_of(answers: Iterable[LinkAnswer]) -> rdflib.Graph:
     graph = _empty_rdf()
     for answer in answers:
         graph.parse(data=b"".join(write_ntriples(answer, Profile.LINKS)), format="ntriples")
     return graph
 
 
-_NAMES = {"match_type": MATCH_TYPE.name}
-"""Names of parameters that do not follow from the keywords."""
+Archive = str | bytes | PathLike[str]
+"""An archive to merge: the URL of a service, or the path or the bytes of an answer (RDF/XML)."""
 
 
-def aggregate(
-    uri: str,
-    archives: Mapping[str, str | bytes | PathLike[str]],
-    seconds: float = 20.0,
-    **parameters: Unpack[Within],
+def merge_links(
+    uri: str, archives: Mapping[str, Archive], seconds: float, given: Mapping[str, object]
 ) -> MergedLinks:
-    """Return the links of a page in several archives, merged link by link.
-
-    Args:
-        uri: The URI of the page.
-        archives: By the name of each archive: the URL of an ArcLink service or of another service
-            that answers ``/LinkService/linkQuery?uri=``; the URL of any link query with ``{uri}``;
-            the path of a file with an answer; or the answer itself, as bytes (RDF/XML).
-        seconds: Maximum time for all services.
-        **parameters: See `Within`.
-
-    Raises:
-        BadParameterError: A parameter is wrong.
-        UsageError: An archive is neither a URL nor a file nor bytes.
-        InstanceError: No archive answered; the text says why. If some did not, `archives` of the
-            result says why.
-    """
-    from arclink.federation.instances import Instance, parse_instances, parse_name
-    from arclink.federation.limits import QueryLimits
+    """Return the links of a page in several archives; see `arclink.aggregate`."""
     from arclink.federation.merge import merge
     from arclink.federation.merged_answers import MergedQuery, answer_of
-    from arclink.federation.requests import Asking
 
-    instances = [
-        Instance(parse_name("archives", name), f"bytes of {name}", where)
-        if isinstance(where, bytes)
-        else parse_instances([f"{name}={fspath(where)}"])[0]
-        for name, where in archives.items()
-    ]
-    with _in_words_of_python():
-        given = [*pairs({"uri": uri, "limit": MOST_MEMBERS, **parameters})]
-        asked = MergedQuery.from_parameters(given)
-    limits = QueryLimits(instance_seconds=seconds, whole_seconds=seconds)
-    found = Asking(instances, limits).ask(asked.query)
+    parameters = [*pairs({"uri": uri, **given, "limit": MOST_MEMBERS}, LINK_PARAMETERS)]
+    asked = MergedQuery.from_parameters(parameters)
+    found = _asking(archives, seconds).ask(asked.query)
     reports = [report for _, report in found]
-    if not any(report.has_answered for report in reports):
-        raise InstanceError(f"no archive answered: {'; '.join(archive_lines(reports))}")
+    check_answered(reports)
     merged = merge(findings for findings, _ in found)
     answers = [answer_of(merged, asked, reports)]
     while cursor := answers[-1].next:
-        following = MergedQuery.from_parameters([*given, ("cursor", cursor)])
+        following = MergedQuery.from_parameters([*parameters, ("cursor", cursor)])
         answers.append(answer_of(merged, following, reports))
     return MergedLinks(answers, reports)
 
 
-_NO_KEYWORDS = frozenset({"uri", "url", "at", "kind", "direction", "cursor", "format", "as"})
-"""Names of parameters that are arguments of their own in Python, have another name, or none."""
+def merge_answers(
+    question: str,
+    uris: Sequence[str],
+    archives: Mapping[str, Archive | LinkGraph],
+    seconds: float,
+    given: Mapping[str, object],
+) -> RowResult:
+    """Return the answers of several archives to a question; see `arclink.ask`."""
+    from arclink.questions.merged import MergedQuestion, ask_instances, merge_rows, merged_as_rows
+
+    question = question_asked(question)
+    texts = pairs({"uri": uris, **given}, ASK_PARAMETERS)
+    asked = MergedQuestion.of(sort_out(texts, ASK_PARAMETERS), question)
+    graphs = {name: one for name, one in archives.items() if isinstance(one, LinkGraph)}
+    others = {name: one for name, one in archives.items() if not isinstance(one, LinkGraph)}
+    asking = _asking(others, seconds)
+    here = [one.ask_as_archive(name, asked) for name, one in graphs.items()]
+    answer = merge_rows(asked, [*here, *ask_instances(asking, asked)])
+    check_answered(answer.reports)
+    of = ", ".join(uris) or "all"
+    title = f"{question} of {of} in {counted(len(archives), 'archive')}"
+    return RowResult(title, merged_as_rows(answer))
 
 
-def pairs(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yield keywords as names and texts of parameters; those without a value are left out."""
-    for name, value in given.items():
-        values = value if isinstance(value, list | tuple | set | frozenset) else [value]
-        written = _NAMES.get(name, name.removesuffix("_").replace("_", "-"))
-        yield from ((written, _written(one)) for one in values if one not in ("", None))
+def _asking(archives: Mapping[str, Archive], seconds: float) -> Asking:
+    """Return the requests to these archives, each by its name.
 
-
-def _text_of_time(time: Time) -> str:
-    """Return a time as text for a parameter.
-
-    >>> _text_of_time(date(2010, 2, 12)), _text_of_time("201002")
-    ('2010-02-12', '201002')
+    Raises:
+        UsageError: An archive is neither a URL nor a file nor bytes.
     """
-    return time if isinstance(time, str) else time.isoformat()
+    from arclink.federation.instances import Instance, parse_instances, parse_name
+    from arclink.federation.limits import QueryLimits
+    from arclink.federation.requests import Asking
 
-
-def _written(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return _text_of_time(value) if isinstance(value, date) else str(value)
+    texts = [
+        f"{name}={fspath(one)}" for name, one in archives.items() if not isinstance(one, bytes)
+    ]
+    others = iter(parse_instances(texts, "archives"))
+    instances = [
+        Instance(parse_name("archives", name), f"bytes of {name}", one)
+        if isinstance(one, bytes)
+        else next(others)
+        for name, one in archives.items()
+    ]
+    return Asking(instances, QueryLimits(instance_seconds=seconds, whole_seconds=seconds))

@@ -20,7 +20,7 @@ from arclink.access.queries import BadParameterError
 from arclink.cli.main import group
 from arclink.errors import StoreError, UsageError
 from arclink.known import KnownLinks
-from arclink.linkgraph import LinkGraph, aggregate
+from arclink.linkgraph import LinkGraph
 from arclink.model import Timestamp
 from tests.pipeline.conftest import demo, store
 from tests.store.memory_store import MemoryStore, Page, link
@@ -213,10 +213,10 @@ def test_a_wrong_argument_is_an_error_at_once(store: Path) -> None:
             lambda: graph.inlinks(PAGE, from_="2011", to="2010"),
             lambda: graph.inlinks(PAGE, limit=-1),
             lambda: graph.inlinks(PAGE, direction="out"),  # type: ignore[call-arg]
-            lambda: graph.inlinks(PAGE, match_type="all"),
-            lambda: graph.anchors(PAGE, by="week"),
-            lambda: graph.ask("linkers", PAGE, level="page"),
-            lambda: graph.to_networkx("page"),
+            lambda: graph.inlinks(PAGE, match_type="all"),  # type: ignore[arg-type]
+            lambda: graph.anchors(PAGE, by="week"),  # type: ignore[arg-type]
+            lambda: graph.ask("linkers", PAGE, level="page"),  # type: ignore[arg-type]
+            lambda: graph.to_networkx("page"),  # type: ignore[arg-type]
             lambda: graph.at("2010").mementos(PAGE, "2009"),
             lambda: graph.at("2010").inlinks(PAGE, from_="2009"),
         ):
@@ -226,7 +226,7 @@ def test_a_wrong_argument_is_an_error_at_once(store: Path) -> None:
 
 WRONG: list[tuple[str, Callable[[Any], object], str]] = [
     ("from_", lambda graph: graph.inlinks(PAGE, frm="2010"), "frm: .*did you mean from_[?]"),
-    ("from_", lambda graph: graph.anchors(PAGE, form_="2010"), "form: .*did you mean from_[?]"),
+    ("from_", lambda graph: graph.anchors(PAGE, form_="2010"), "form_: .*did you mean from_[?]"),
     ("limit", lambda graph: graph.ask("linkers", limits=3), "did you mean limit[?]"),
     ("min_count", lambda graph: graph.to_networkx(mincount=3), "did you mean min_count[?]"),
     ("min_count", lambda graph: graph.to_pandas(min_cuont=3), "did you mean min_count[?]"),
@@ -312,19 +312,53 @@ def test_the_rdf_of_the_whole_graph_has_every_link(store: Path, tmp_path: Path) 
 
 
 USER_SCRIPT = """\
-import arclink
+from datetime import date
 
+import arclink
+from arclink.charts.results import RowResult
+from arclink.linkgraph import Links
+
+PAGE = "http://example.org/"
 graph: arclink.LinkGraph = arclink.open("links.db")
-for link in graph.inlinks("http://example.org/", from_="2010"):
-    print(link.txt)
-graph.inlinks("http://example.org/", frm="2010")
+links: Links = graph.inlinks(PAGE, from_="2010", to=date(2011, 1, 1), kinds=["a@href"], at=None)
+outlinks = graph.outlinks(PAGE, match_type="host", redirects="no", evidence=True, limit=3)
+found: list[str] = [link.uri for link in links] + [link.timestamps[0] for link in outlinks]
+rows: list[RowResult] = [
+    graph.anchors(PAGE, by="month", limit=3),
+    graph.diff(PAGE, "2009", "2010"),
+    graph.pagerank(level="host", damping=0.5),
+    graph.path(PAGE, PAGE, find="shortest"),
+    arclink.ask("linkers", PAGE, archives={"here": graph, "other": PAGE}, by="year", new=True),
+]
+total: int = graph.ask("linkers", "*.example.org", min_hosts=2, redirects="only").total
+times = [row["time"] for row in graph.sql("SELECT 1 AS time")]
+graph.to_networkx("domain", min_count=2, backbone=0.5).number_of_nodes()
+graph.to_pandas(top=3, core=1)
+graph.export("graph.gexf", "gexf", level="host", spells="in-force").tally
+graph.export_captures("rows.cdxj", "cdxj", from_="2010")
+tokens = [one.memento.timestamp for one in graph.stream(order="time", part="1/2", cache="x")]
+is_sound: bool = arclink.verify("links.db", files=True).is_sound
+batches: int = arclink.build("a.warc", store="links.db", cores=1, from_="2010").report.batches
 """
+WRONG_LINES = (
+    ("[link.txt for link in links]", '"txt"'),
+    ("graph.inlinks(PAGE, frm='2010')", '"frm"'),
+    ("graph.export('x', 'gefx')", '"export"'),
+    ("graph.export_captures('x', file_sise=3)", '"file_sise"'),
+    ("graph.ask('linkers', min_hosts='three')", '"min_hosts"'),
+    ("graph.to_networkx(level='page')", '"level"'),
+    ("graph.stream(order='size')", '"order"'),
+    ("graph.anchors(PAGE)[0].counts", '"counts"'),
+    ("arclink.ask('linkers')", '"archives"'),
+    ("arclink.build('a.warc', stores='x.db')", '"stores"'),
+)
 
 
 @pytest.mark.costly
 def test_a_type_checker_reads_the_types_in_a_users_script(tmp_path: Path) -> None:
     """The installed package has types, wherever the script is and without settings of its own."""
-    (tmp_path / "script.py").write_text(USER_SCRIPT)
+    wrong = "".join(f"{line}\n" for line, _ in WRONG_LINES)
+    (tmp_path / "script.py").write_text(USER_SCRIPT + wrong)
     checked = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "script.py"],
         cwd=tmp_path,
@@ -333,14 +367,16 @@ def test_a_type_checker_reads_the_types_in_a_users_script(tmp_path: Path) -> Non
         text=True,
     )
     errors = [line for line in checked.stdout.splitlines() if ": error: " in line]
-    assert [line.split(":")[:2] for line in errors] == [["script.py", "5"], ["script.py", "6"]]
-    assert '"txt"' in errors[0]
-    assert '"frm"' in errors[1]
+    first = USER_SCRIPT.count("\n") + 1
+    assert [line.split(":")[:2] for line in errors] == [
+        ["script.py", str(first + number)] for number in range(len(WRONG_LINES))
+    ]
+    for line, (_, name) in zip(errors, WRONG_LINES, strict=True):
+        assert name in line
 
 
 def test_the_class_of_graphs_is_a_name_of_the_package() -> None:
     assert arclink.LinkGraph is LinkGraph
-    assert arclink.aggregate is aggregate
-    assert set(arclink.__all__) <= {*dir(arclink), "LinkGraph", "aggregate"}
+    assert set(arclink.__all__) <= {*dir(arclink), "LinkGraph"}
     with pytest.raises(AttributeError, match="no attribute 'Graph'"):
         _ = arclink.Graph  # type: ignore[attr-defined]

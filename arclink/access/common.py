@@ -1,8 +1,8 @@
 """Parameters that every query for links has: on the command line, over HTTP and in Python.
 
-To add a parameter, declare it here, name it in `COMMON`, add its field to `LinkQuery`, and its type
-to `arclink.linkgraph.Within`. Every command that queries links then has it as an option, every such
-resource as a parameter, and the tables of the documentation describe it.
+To add a parameter, declare it here, name it in `COMMON`, and add its field to `LinkQuery`. Every
+command that queries links then has it as an option, every such resource as a parameter, every such
+method of Python as a keyword, and the tables of the documentation describe it.
 """
 
 from dataclasses import replace

@@ -48,18 +48,6 @@ class BadParameterError(UsageError):
         return f"expected {self.allowed}"
 
 
-class UnknownParameterError(BadParameterError):
-    """There is no such parameter.
-
-    Attributes:
-        names: The names of the parameters that there are.
-    """
-
-    def __init__(self, name: str, value: str, names: Iterable[str], hint: str) -> None:
-        self.names = tuple(names)
-        super().__init__(name, value, f"one of the parameters {', '.join(self.names)}{hint}")
-
-
 class ConflictError(BadParameterError):
     """A parameter has an allowed value, but not together with the others.
 
@@ -273,7 +261,8 @@ def sort_out(parameters: Iterable[tuple[str, str]], declared: Sequence[AnyParame
             hint = (
                 "; an '&' inside the URI must be written %26" if {"uri", "url"} & set(texts) else ""
             )
-            raise UnknownParameterError(name, value, known, hint)
+            names = f"one of the parameters {', '.join(known)}{hint}"
+            raise BadParameterError(name, value, names)
         if name in parameter.was:
             warn_renamed(name, parameter.name)
         for other in parameter.names:

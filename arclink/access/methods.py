@@ -1,4 +1,4 @@
-"""Methods of `LinkGraph` that are made from the declarations of capabilities, at their first use.
+"""Methods of `LinkGraph` that are made from declarations, those of capabilities at their first use.
 
 ``methods.pyi`` says the same to editors and type checkers. `make docs` writes it.
 """
@@ -19,6 +19,12 @@ class _Method:
 
 
 class Methods:
-    """What a graph answers in rows: a method for each capability."""
+    """What a graph answers: a method for each capability, and those with declared keywords."""
 
     locals().update({name: _Method(name) for name in IN_ROWS})
+
+    def __init_subclass__(cls):
+        """Name the methods of a class that take declared parameters: ``ask``, from ``_ask``."""
+        for name, one in [*vars(cls).items()]:
+            if hasattr(one, "declared"):
+                setattr(cls, name.removeprefix("_"), one)

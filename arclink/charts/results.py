@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from arclink.access.chronicles import unit_for
 from arclink.access.formats.parquet import arrow_of_rows
@@ -52,6 +52,9 @@ _PERIOD = re.compile(r"\d{4}(-\d\d){0,2}")
 _TIME_LISTS = frozenset({"timestamps"})
 
 
+Item = TypeVar("Item")
+
+
 class ResultRows(ABC):
     """An answer in rows."""
 
@@ -66,9 +69,9 @@ class ResultRows(ABC):
         """What they were read from, in words; if it is unknown whether there are rows, why."""
 
     @property
-    @abstractmethod
     def known_by_day(self) -> Mapping[str, KnownLinks] | None:
         """What is known of each day with captures; None if it is not known, or plays no role."""
+        return None
 
     @property
     @abstractmethod
@@ -137,7 +140,8 @@ class ResultRows(ABC):
             f"<tr>{''.join(_cell(name, row, rows.decimals) for name in names)}</tr>"
             for row in listed[:_MOST_SHOWN]
         )
-        parts = [f"<b>{_text(self.title)}</b>: {_text(self.read_from)}"]
+        read_from = "; ".join(map(_text, self.read_from.split("; ")))
+        parts = [f"<b>{_text(self.title)}</b>: {read_from}"]
         drawing = self.picture(rows)
         if drawing:
             data = base64.b64encode(drawing.file(self.read_from).encode()).decode()
@@ -185,7 +189,31 @@ class ResultRows(ABC):
         )
 
 
-class RowResult(ResultRows, Sequence[Row]):
+class ListedRows(ResultRows, Sequence[Item]):
+    """An answer whose items are a sequence."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items = items
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
+        return self._items[index]
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def size(self) -> int:
+        return len(self)
+
+
+class RowResult(ListedRows[Row]):
     """An answer in rows, each a mapping by column, as of JSON: times are 14 digits.
 
     Attributes:
@@ -193,37 +221,29 @@ class RowResult(ResultRows, Sequence[Row]):
         lines: The same as text lines.
     """
 
-    def __init__(self, title: str, answer: RowAnswer) -> None:
-        self._title = title
+    def __init__(
+        self, title: str, answer: RowAnswer, days: Mapping[str, KnownLinks] | None = None
+    ) -> None:
+        self._title, self._days = title, days
         self.about, self.lines = answer.about, answer.lines
         self._answer = answer
-        self._rows = [*answer.labelled()]
+        super().__init__([*answer.labelled()])
 
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
-        return self._rows[index]
-
-    def __len__(self) -> int:
-        return len(self._rows)
+    def __bool__(self) -> bool:
+        """Return whether a row is about something known: not only periods with unknown links."""
+        return any(row.get("read") != 0 for row in self)
 
     @property
     def title(self) -> str:
         return self._title
 
     @property
-    def size(self) -> int:
-        return len(self._rows)
-
-    @property
     def read_from(self) -> str:
         return "; ".join(line for line in self.lines if line)
 
     @property
-    def known_by_day(self) -> None:
-        return None
+    def known_by_day(self) -> Mapping[str, KnownLinks] | None:
+        return self._days
 
     def as_rows(self, most: int | None = None) -> RowAnswer:
         return self._answer.first_rows(most)

@@ -20,10 +20,10 @@ from arclink.cli.options import (
     requested_tables,
     write_answer,
 )
-from arclink.errors import InstanceError, UsageError
+from arclink.errors import UsageError
 from arclink.federation.limits import QueryLimits
 from arclink.questions.queries import LIMIT
-from arclink.questions.rows import ASK_FORMAT, ask_as_rows, check_format
+from arclink.questions.rows import ASK_FORMAT, check_format
 
 if TYPE_CHECKING:
     from arclink.federation.requests import Asking
@@ -64,8 +64,6 @@ def ask_archives(given: Given, name: str) -> None:
     archives = [*_of_store(given, question, asking), *ask_instances(asking, question)]
     answer = merge_rows(question, archives)
     complain(answer.reports, is_table=form.name == "table")
-    if not any(report.has_answered for report in answer.reports):
-        raise InstanceError("no archive answered")
     rows = merged_as_rows(answer)
     unknown = "; ".join(f"{name}: {why}" for name, why in answer.unknown.items())
     write_answer(with_notes(form, rows, unknown, answer.total - answer.shown))
@@ -109,5 +107,4 @@ def _of_store(given: Given, question: "MergedQuestion", asking: "Asking") -> "It
         from arclink.questions.asking import ask
         from arclink.questions.merged import as_asked
 
-        rows = ask_as_rows(ask(database, question.query))
-    yield as_asked(_HERE, {**rows.about, **rows.sections}, question)
+        yield as_asked(_HERE, ask(database, question.query), question)

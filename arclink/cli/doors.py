@@ -27,7 +27,6 @@ NOT_IN_PYTHON = {
     "filter": _A_STAGE,
     "extract": _A_STAGE,
     "graph": _A_STAGE,
-    "verify": "it prints its answer, and does not return it yet",
 }
 """Commands that Python does not have, with the reason."""
 

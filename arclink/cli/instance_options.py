@@ -6,7 +6,7 @@ import click
 
 from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.declarations import field_parameter, number
-from arclink.access.formats.table import archive_lines
+from arclink.access.formats.table import archive_lines, check_answered
 from arclink.federation.limits import QueryLimits
 
 INCOMPLETE = 3
@@ -21,8 +21,13 @@ WHOLE = field_parameter(QueryLimits, "whole_seconds", _SECONDS, name="whole", me
 
 
 def complain(reports: Sequence[ArchiveReport], *, is_table: bool) -> None:
-    """Report failed instances on standard error, unless a table of the answers reports them."""
-    if is_table and any(report.has_answered for report in reports):
+    """Report failed instances on standard error, unless a table of the answers reports them.
+
+    Raises:
+        InstanceError: No instance answered.
+    """
+    check_answered(reports)
+    if is_table:
         return
     for report, line in zip(reports, archive_lines(reports), strict=True):
         if report.outcome is not Outcome.ANSWERED:

@@ -105,7 +105,7 @@ _BACKBONE = Parameter(
     number(least=0, most=1, is_above=True),
     metavar="ALPHA",
 )
-_SPELLS = Parameter(
+SPELLS = Parameter(
     "spells",
     "With gexf: the times at which a link exists.",
     choice(Spells),
@@ -126,7 +126,7 @@ EXPORT_PARAMETERS: tuple[AnyParameter, ...] = (
     TOP,
     CORE,
     _BACKBONE,
-    _SPELLS,
+    SPELLS,
 )
 
 
@@ -202,9 +202,9 @@ def _refuse_inapplicable(form: ExportFormat, given: Given) -> None:
             (cut, not form.is_graph, f"{no}: only {graphs} can be cut")
             for cut in (TOP, CORE, _BACKBONE)
         ),
-        (_SPELLS, form is not ExportFormat.GEXF, f"{no}: only gexf has spells"),
+        (SPELLS, form is not ExportFormat.GEXF, f"{no}: only gexf has spells"),
         (
-            _SPELLS,
+            SPELLS,
             given.has(AT),
             f"cannot be used with at={given.text(AT)}: one time has no spells",
         ),

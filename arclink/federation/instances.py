@@ -67,26 +67,28 @@ class Instance:
         return body
 
 
-def parse_instances(texts: Iterable[str]) -> tuple[Instance, ...]:
+def parse_instances(texts: Iterable[str], option: str = "--instance") -> tuple[Instance, ...]:
     """Return the instances in ``texts``, each in the syntax of `parse_instance`.
+
+    Errors name the ``option``.
 
     Raises:
         UsageError: A text is not an instance, or a name or URL is repeated.
     """
     found: list[Instance] = []
     for text in texts:
-        instance = parse_instance(text)
+        instance = parse_instance(text, option)
         for other in found:
             if instance.name == other.name or instance.url == other.url:
                 raise UsageError(
-                    f"--instance {text}: {other.name} at {other.url} is already given; name "
+                    f"{option} {text}: {other.name} at {other.url} is already given; name "
                     "each archive once"
                 )
         found.append(instance)
     return tuple(found)
 
 
-def parse_instance(text: str) -> Instance:
+def parse_instance(text: str, option: str = "--instance") -> Instance:
     """Return the instance in ``URL`` or ``NAME=URL``; the default name is host, port and path.
 
     A URL with ``{uri}`` is that of a service that has another path than `PATH`; a path of a file is
@@ -107,19 +109,19 @@ def parse_instance(text: str) -> Instance:
         "with {uri} if its link queries have another path; or the path of a saved answer (RDF/XML)"
     )
     if "://" not in url and Path(url).is_file():
-        return Instance(parse_name("--instance", name or Path(url).name), url)
+        return Instance(parse_name(option, name or Path(url).name), url)
     try:
         address = parse_server_address(url)
     except ValueError as error:
-        raise UsageError(f"--instance {text[:200]!a}: {error}; {allowed}") from error
+        raise UsageError(f"{option} {text[:200]!a}: {error}; {allowed}") from error
     is_template = _URI_HERE in address.path + address.rest and "#" not in url
     is_sound = _URL.fullmatch(url) and "@" not in url and (is_template or not address.rest)
     if not (address.is_of_web and is_sound):
-        raise UsageError(f"--instance {text[:200]!a}: not the address of an instance; {allowed}")
+        raise UsageError(f"{option} {text[:200]!a}: not the address of an instance; {allowed}")
     path = address.path.rstrip("/")
     server = address.origin + path
     name = name or (address.origin if is_template else server).partition("://")[2]
-    return Instance(parse_name("--instance", name), url if is_template else server)
+    return Instance(parse_name(option, name), url if is_template else server)
 
 
 def parse_name(option: str, name: str) -> str:

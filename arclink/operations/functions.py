@@ -1,23 +1,22 @@
-"""The functions of the package ``arclink`` that make, change and copy stores.
+"""The functions of the package ``arclink`` that make, change and copy stores, or ask several.
 
 Their keywords are the parameters of the command with the same name, with ``_`` for ``-`` and
 ``from_`` for ``from``. Nothing is printed: notes of the command are in the result, and ``quiet``
 is on by default. Errors name keywords instead of options.
 """
 
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from datetime import date
-from inspect import Parameter as Keyword
-from inspect import signature
-from os import PathLike
-from typing import Any, TypeVar
+from __future__ import annotations
 
-from arclink.access.declarations import AnyParameter, sort_out
-from arclink.access.signatures import Annotation, keyword, type_of
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from arclink.access.declarations import sort_out
+from arclink.access.queries import CURSOR
+from arclink.access.queries import LIMIT as OF_PAGE
+from arclink.access.signatures import Place, in_python, keyword, pairs, takes
 from arclink.errors import ArclinkError, UsageError, hide_credentials
-from arclink.linkgraph import pairs
+from arclink.federation.merged_answers import MERGED_PARAMETERS
+from arclink.linkgraph import Archive, LinkGraph, MergedLinks, merge_answers, merge_links
 from arclink.operations.backups import (
     BACKUP,
     RESTORE,
@@ -28,115 +27,92 @@ from arclink.operations.build import BUILD, Built
 from arclink.operations.fetch import FETCH, FetchedCaptures
 from arclink.operations.forget import FORGET, ForgottenCaptures
 from arclink.operations.one_stage import INDEX, LOAD, Indexed, LoadedBatch
-from arclink.operations.operation import Operation, Result
-from arclink.operations.parameters import QUIET
 from arclink.operations.tables import TABLES, MadeTables
 from arclink.operations.upgrade import UPGRADE, Upgraded
+from arclink.operations.verify import VERIFY, Verified
+from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS
 
-Function = TypeVar("Function", bound=Callable[..., object])
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-Place = str | PathLike[str]
-"""A path, or a URL in its place."""
-
-_VALUES = (str, PathLike, int, float, date, type(None))
-"""Types of one value."""
-
-
-def _like(operation: Operation[Any]) -> Callable[[Function], Function]:
-    """Return a decorator that gives a function all keywords of an operation, for ``help``."""
-
-    def decorate(function: Function) -> Function:
-        own = list(signature(function).parameters.values())[:-1]
-        keywords = _keywords(operation)
-        further = [
-            Keyword(
-                name,
-                Keyword.KEYWORD_ONLY,
-                default=_default(one),
-                annotation=Annotation(
-                    f"{type_of(one)} | None" if one.default is None else type_of(one)
-                ),
-            )
-            for name, one in keywords.items()
-            if name not in {one.name for one in own}
-        ]
-        lines = [f"        {name}: {one.about}" for name, one in keywords.items()]
-        about = _in_python("\n".join(lines), operation)
-        function.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n    Keywords:\n{about}\n"
-        vars(function)["__signature__"] = signature(function).replace(parameters=[*own, *further])
-        return function
-
-    return decorate
+    from arclink.charts.results import RowResult
+    from arclink.operations.operation import Operation, Result
 
 
-def _keywords(operation: Operation[Any]) -> Mapping[str, AnyParameter]:
-    """Return the parameters of an operation by their names in Python."""
-    return {keyword(one.name): one for one in operation.declared}
-
-
-def _default(parameter: AnyParameter) -> object:
-    if parameter == QUIET:
-        return True
-    is_text = parameter.default is None or parameter.form.schema.get("type") == "string"
-    return parameter.default if is_text else parameter.form.read(str(parameter.default))
-
-
-def _done(operation: Operation[Result], given: Mapping[str, object]) -> Result:
+def _done(operation: Operation[Result], given: Mapping[str, Any]) -> Result:
     """Run an operation with keywords, and return its result with the notes.
 
     Raises:
-        UsageError: A keyword is unknown or missing.
+        UsageError: A keyword is missing.
         ArclinkError: See the function; what was noted before is in the notes of the error.
     """
-    keywords, notes = _keywords(operation), list[str]()
-    for name, value in given.items():
-        if name not in keywords:
-            raise UsageError(f"{name}: no such keyword; expected one of {', '.join(keywords)}")
-        for one in value if isinstance(value, list | tuple) else [value]:
-            if not isinstance(one, _VALUES) or (one == "" and one is not value):
-                raise UsageError(
-                    f"{name}: {one!r} is not a value; expected text, a path, a number, a time, "
-                    "True or False, or where several are allowed a list of these"
-                )
-    for name, parameter in keywords.items():
-        if parameter.is_required and given.get(name) in (None, "", ()):
-            raise UsageError(f"{name}: it is missing. {_in_python(parameter.about, operation)}")
-    if "quiet" in keywords:
-        given = {"quiet": True, **given}
+    declared, notes = operation.declared, list[str]()
+    given_texts = [*pairs(given, declared)]
+    for one in declared:
+        if one.is_required and given.get(keyword(one.name)) in (None, "", ()):
+            raise UsageError(f"{keyword(one.name)}: it is missing. {one.about}")
 
     def say(note: str) -> None:
-        notes.append(_in_python(hide_credentials(note), operation))
+        notes.append(in_python(hide_credentials(note), declared))
 
     try:
-        done = operation.run(sort_out(pairs(given), operation.declared), say)
+        done = operation.run(sort_out(given_texts, declared), say)
     except ArclinkError as error:
-        error.args = (_in_python(str(error), operation),)
         for note in notes:
             error.add_note(note)
         raise
     return replace(done, notes=tuple(notes))
 
 
-def _in_python(text: str, operation: Operation[Any]) -> str:
-    """Return a text for users with keywords in place of options; command lines stay.
+@takes(*MERGED_PARAMETERS, but=(OF_PAGE, CURSOR))
+def aggregate(
+    uri: str, archives: Mapping[str, Archive], seconds: float = 20.0, **given: Any
+) -> MergedLinks:
+    """Return the links of a page in several archives, merged link by link.
 
-    >>> _in_python("Use --replace, or name another --store: arclink build --store a.db", RESTORE)
-    'Use replace=True, or name another store: arclink build --store a.db'
+    Args:
+        archives: By the name of each archive: the URL of an ArcLink service or of another service
+            that answers ``/LinkService/linkQuery?uri=``; the URL of any link query with ``{uri}``;
+            the path of a file with an answer; or the answer itself, as bytes (RDF/XML).
+        seconds: Maximum time for all services.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        UsageError: An archive is neither a URL nor a file nor bytes.
+        InstanceError: No archive answered; the text says why. If some did not, `archives` of the
+            result says why.
     """
-    words = {}
-    for name, one in _keywords(operation).items():
-        is_switch = one.form.schema.get("type") == "boolean"
-        words[f"--{one.name}"] = f"{name}=True" if is_switch else name
-        words[f"--no-{one.name}"] = f"{name}=False"
-        words[one.name] = name
-    return re.sub(
-        r"arclink [a-z]+ [^`\n]*|--[a-z][a-z-]*|^[a-z][a-z-]*(?=[: ])",
-        lambda found: words.get(found[0], found[0]),
-        text,
-    )
+    return merge_links(uri, archives, seconds, given)
 
 
-@_like(BUILD)
+@takes(*ASK_PARAMETERS, but=(ADDRESSES,))
+def ask(
+    question: str,
+    *uris: str,
+    archives: Mapping[str, Archive | LinkGraph],
+    seconds: float = 20.0,
+    **given: Any,
+) -> RowResult:
+    """Return the answers of several archives to a question, merged where that is possible.
+
+    A row has the names of its ``archives``. `about` of the result says for each archive whether it
+    answered, which captures it read, and why it knows nothing.
+
+    Args:
+        question: Its name (``docs/reference/questions.md``).
+        uris: What it is about, as in `LinkGraph.ask`.
+        archives: By the name of each archive: the URL of an ArcLink service, or an open graph.
+        seconds: Maximum time for all services.
+
+    Raises:
+        BadParameterError: There is no such question, or a parameter is wrong.
+        UsageError: An archive is neither a URL nor a graph, or a graph shows one time.
+        InstanceError: No archive answered; the text says why.
+    """
+    return merge_answers(question, uris, archives, seconds, given)
+
+
+@takes(*BUILD.declared)
 def build(*inputs: Place, store: Place, **options: Any) -> Built:
     """Build the link graph of archive files, or add more files to it (``arclink build``).
 
@@ -145,13 +121,13 @@ def build(*inputs: Place, store: Place, **options: Any) -> Built:
     return _done(BUILD, {"inputs": inputs, "store": store, **options})
 
 
-@_like(INDEX)
+@takes(*INDEX.declared)
 def index(*inputs: Place, into: Place, **options: Any) -> Indexed:
     """Write the CDXJ rows of archive files to ``into/rows`` (``arclink index``)."""
     return _done(INDEX, {"inputs": inputs, "into": into, **options})
 
 
-@_like(LOAD)
+@takes(*LOAD.declared)
 def load(graph: str | None = None, *, folder: Place, store: Place, **options: Any) -> LoadedBatch:
     """Load the graph files in ``folder/graph``, or at an address, as one batch (``arclink load``).
 
@@ -160,7 +136,7 @@ def load(graph: str | None = None, *, folder: Place, store: Place, **options: An
     return _done(LOAD, {"graph": graph, "folder": folder, "store": store, **options})
 
 
-@_like(FETCH)
+@takes(*FETCH.declared)
 def fetch(*entries: Place, wayback: str, into: Place, **options: Any) -> FetchedCaptures:
     """Fetch captures from a Wayback Machine into a folder of WARC files (``arclink fetch``).
 
@@ -170,13 +146,13 @@ def fetch(*entries: Place, wayback: str, into: Place, **options: Any) -> Fetched
     return _done(FETCH, {"entries": entries, "wayback": wayback, "into": into, **options})
 
 
-@_like(TABLES)
+@takes(*TABLES.declared)
 def tables(store: Place, **options: Any) -> MadeTables:
     """Make the tables of a store that SQL reads, and name their files (``arclink tables``)."""
     return _done(TABLES, {"store": store, **options})
 
 
-@_like(FORGET)
+@takes(*FORGET.declared)
 def forget(*prefixes: str, store: Place, **options: Any) -> ForgottenCaptures:
     """Remove captures of parts of the web after a takedown request (``arclink forget``).
 
@@ -185,19 +161,28 @@ def forget(*prefixes: str, store: Place, **options: Any) -> ForgottenCaptures:
     return _done(FORGET, {"prefixes": prefixes, "store": store, **options})
 
 
-@_like(BACKUP)
+@takes(*BACKUP.declared)
 def backup(store: Place, *, into: Place, **options: Any) -> Backup:
     """Back up a store, even while it is served or built (``arclink backup``)."""
     return _done(BACKUP, {"store": store, "into": into, **options})
 
 
-@_like(RESTORE)
+@takes(*RESTORE.declared)
 def restore(backup: Place, store: Place, **options: Any) -> Restore:
     """Replace a lost store by a backup, completely or not at all (``arclink restore``)."""
     return _done(RESTORE, {"backup": backup, "store": store, **options})
 
 
-@_like(UPGRADE)
+@takes(*UPGRADE.declared)
 def upgrade(store: Place, **options: Any) -> Upgraded:
     """Bring a store of an earlier version up to date (``arclink upgrade``)."""
     return _done(UPGRADE, {"store": store, **options})
+
+
+@takes(*VERIFY.declared)
+def verify(store: Place, **options: Any) -> Verified:
+    """Check that a store, or its archive files with ``files=True``, are sound (``arclink verify``).
+
+    ``is_sound`` of the result says whether they are. Interrupted, the same call goes on.
+    """
+    return _done(VERIFY, {"store": store, **options})

@@ -9,7 +9,7 @@ column how values become one, and for some questions why rows do not.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Annotated, Any, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 from urllib.parse import urlencode
 
 from arclink.access.archives import ArchiveReport, Outcome
@@ -39,10 +39,14 @@ from arclink.questions.rows import (
     AskedQuestionFields,
     KnownCapturesFields,
     about_query,
+    ask_as_rows,
     asked_line,
     read_from,
 )
 from arclink.questions.table import COLUMNS, Merge
+
+if TYPE_CHECKING:
+    from arclink.questions.asking import AskAnswer
 
 ROWS = 50_000
 """Largest number of rows about each address and window that an instance is asked for."""
@@ -150,6 +154,8 @@ def ask_instances(
     """
 
     def read(instance: Instance, end: float, progress: InstanceProgress[ArchiveRows]) -> None:
+        if instance.is_plain:
+            raise InstanceError("it has links only: name the address of an ArcLink service")
         answer = asking.answer(question.url(instance), end, progress)
         if answer.status != 200:
             what = "it is another service, or an ArcLink without questions; "
@@ -166,9 +172,10 @@ def ask_instances(
     return asking.each(read, ArchiveRows(), "row", meanwhile)
 
 
-def as_asked(name: str, document: Mapping[str, object], question: MergedQuestion) -> AskedRows:
-    """Return an answer of this process, as members of JSON, like one of another instance."""
-    rows, refused, lacks = accepted_answer(document, question.query)
+def as_asked(name: str, answer: "AskAnswer", question: MergedQuestion) -> AskedRows:
+    """Return an answer of this process like one of another instance."""
+    found = ask_as_rows(answer)
+    rows, refused, lacks = accepted_answer({**found.about, **found.sections}, question.query)
     outcome = Outcome.PARTIAL if lacks else Outcome.ANSWERED
     return rows, ArchiveReport(name, outcome, lacks, _number(rows), refused=refused, noun="row")
 

@@ -1,6 +1,7 @@
-"""Answers of SQL in the formats that users ask for, row by row."""
+"""Answers of SQL in the formats that users ask for, row by row, and as a result of Python."""
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
@@ -8,16 +9,22 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+import pyarrow as arrow
 
+from arclink.access.declarations import warn_renamed
 from arclink.access.formats.parquet import parquet_pieces
-from arclink.access.formats.rows import csv_pieces
-from arclink.access.formats.table import columns
+from arclink.access.formats.rows import Row, RowAnswer, csv_pieces
+from arclink.access.formats.table import columns, cut_in_the_middle
 from arclink.access.texts import counted
+from arclink.charts.results import ListedRows
 from arclink.errors import UsageError
 from arclink.progress import shown_width
 
 _MOST_SHOWN = 1_000
 """Number of rows that a terminal shows; other formats, and files, have all."""
+
+_LONGEST_TITLE = 100
+"""Characters of a query that are the title of its answer."""
 
 _LARGEST = 1 << 63
 """Integers from this one on, of either sign, are texts in JSON."""
@@ -77,6 +84,94 @@ SQL_FORMATS: Mapping[str, Callable[[Any], Iterator[bytes]]] = {
     "json": _write_sql_json,
     "parquet": _write_sql_parquet,
 }
+
+
+class SqlAnswer(ListedRows[Row]):
+    """The answer of a query in SQL: an Arrow table, whose rows are made when they are read.
+
+    Times have the type of all results: 14 digits in items, UTC with milliseconds in frames. Other
+    values are those of Arrow. Of columns with one name, the later ones have ``_1`` after it. It has
+    no picture: what its rows count is not known.
+    """
+
+    def __init__(self, query: str, table: arrow.Table, read_from: str) -> None:
+        self._query, self._read_from = query, read_from
+        names: list[str] = []
+        for name in table.column_names:  # a row by column would lose one of the same name
+            while name in names:
+                name = f"{name}_1"
+            names.append(name)
+        self._earlier, self._table = table, with_one_time(table.rename_columns(names))
+        super().__init__(_Rows(self._table))
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the Arrow table, as the answer was one in earlier versions."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._earlier, name)
+        warn_renamed(f"{name} of an answer of sql", f"to_arrow().{name}")
+        return found
+
+    @property
+    def title(self) -> str:
+        return cut_in_the_middle(" ".join(self._query.split()), _LONGEST_TITLE)
+
+    @property
+    def read_from(self) -> str:
+        return self._read_from
+
+    def as_rows(self, most: int | None = None) -> RowAnswer:
+        types = {field.name: field.type for field in self._table.schema}
+        rows = [*_Rows(self._table.slice(0, most))]
+        return RowAnswer({}, (), [*types], {"rows": rows}, types=types)
+
+    def to_arrow(self) -> arrow.Table:
+        return self._table
+
+    def picture(self, rows: RowAnswer | None = None) -> None:
+        return None
+
+
+def with_one_time(table: arrow.Table) -> arrow.Table:
+    """Return a table whose times are in UTC with milliseconds, as in all results.
+
+    Times of SQL without a zone are in UTC. Fractions of a millisecond are cut.
+    """
+    time = arrow.timestamp("ms", tz="UTC")
+    for index, field in enumerate(table.schema):
+        is_list = arrow.types.is_list(field.type)
+        if arrow.types.is_timestamp(field.type.value_type if is_list else field.type):
+            kind = arrow.list_(time) if is_list else time
+            table = table.set_column(index, field.name, table.column(index).cast(kind, safe=False))
+    return table
+
+
+class _Rows(Sequence[Row]):
+    """The rows of a table by column, with times as 14 digits; each is made when it is read."""
+
+    def __init__(self, table: arrow.Table) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        for row in _rows_of(self._table.to_batches()):
+            yield dict(zip(self._table.column_names, map(_digits, row), strict=True))
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[number] for number in range(len(self))[index]]
+        return next(iter(_Rows(self._table.slice(range(len(self))[index], 1))))
+
+
+def _digits(value: object) -> object:
+    """Return times in a value as 14 digits, any other value unchanged."""
+    if isinstance(value, datetime):
+        return re.sub(r"\D", "", value.isoformat()[:19])
+    if isinstance(value, dict):
+        return {name: _digits(one) for name, one in value.items()}
+    return [*map(_digits, value)] if isinstance(value, list) else value
 
 
 def _rows_of(rows: Any) -> Iterator[tuple[Any, ...]]:

@@ -27,7 +27,6 @@ from arclink.questions.merged import (
     merged_as_rows,
 )
 from arclink.questions.queries import question_asked
-from arclink.questions.rows import ask_as_rows
 from arclink.service.negotiation import ASK_FORMAT, FORMAT, accepted_ask_format, accepted_format
 from arclink.service.pages.html_output import prefers_page, rendered
 from arclink.service.pages.requests import download
@@ -175,7 +174,6 @@ def _ask_tables_here(given: Given, asked: MergedQuestion) -> AskedRows:
         store_away(error)
         detail = "its store cannot be read at the moment"
     else:
-        rows = ask_as_rows(found)
-        here, report = as_asked(name, {**rows.about, **rows.sections}, asked)
+        here, report = as_asked(name, found, asked)
         return here, replace(report, seconds=time.monotonic() - start)
     return ArchiveRows(), ArchiveReport(name, Outcome.FAILED, detail, noun="row")

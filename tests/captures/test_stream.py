@@ -609,7 +609,7 @@ def test_a_graph_streams_captures(demos: Demos) -> None:
         with graph.stream(order="surt").__next__().read() as page:
             assert page.status == "200"
         with pytest.raises(BadParameterError, match="order"):
-            graph.stream(order="size")
+            graph.stream(order="size")  # type: ignore[arg-type]
         with pytest.raises(UsageError, match="all times"):
             graph.at("2010").stream()
 

@@ -186,8 +186,8 @@ def test_the_foreign_archive_answers_for_a_range_but_not_for_a_time(foreign: str
     ]
     failed = aggregate(*words, "--at", "2010")
     assert isinstance(failed.exception, OperatorError)
-    assert "paper: failed" in failed.output
-    assert "what was in force at that time" in failed.output
+    assert "paper: failed" in str(failed.exception)
+    assert "what was in force at that time" in str(failed.exception)
 
 
 def test_the_command_says_who_failed_and_exits_with_3(archives: Archives) -> None:

@@ -31,10 +31,11 @@ from arclink.reasons import Reason
 from arclink.store.backups import BackedUp, Restored
 from tests.demos import Demos
 from tests.store.kept_stores import STORES, KeptStore, write_archives
+from tests.store.small_graph import execute
 from tests.wayback.archive_server import FakeArchive, Page, serving
 
 COMMANDS = [name for commands in SECTIONS.values() for name in commands]
-ONLY_READ = {"LinkGraph", "__version__", "aggregate", "open"}
+ONLY_READ = {"LinkGraph", "__version__", "aggregate", "ask", "open"}
 FUNCTIONS = [name for name in COMMANDS if name in arclink.__all__ and name not in ONLY_READ]
 SITE = "example,aurora-daily)/"
 
@@ -323,6 +324,52 @@ def test_an_old_store_is_upgraded_alike(kept: KeptStore, tmp_path: Path) -> None
     assert [note.replace(str(two), str(one)) for note in done.notes] == output.splitlines()
 
 
+def spoil_sums(store: Path, _: Path) -> None:
+    execute("UPDATE batches SET links = 7")(store)
+
+
+def spoil_subset(store: Path, _: Path) -> None:
+    with arclink.open(store) as graph:
+        graph.select("early", "to:2009", keep=True)
+    for path in (one for one in store.parent.rglob("*") if "early" in one.name and one.is_file()):
+        path.write_bytes(path.read_bytes()[:-1] + b"?")
+
+
+def spoil_archive(_: Path, archive: Path) -> None:
+    first, second = sorted(archive.rglob("*.warc.gz"))[:2]
+    first.write_bytes(first.read_bytes()[:-9] + b"123456789")
+    second.unlink()
+
+
+@pytest.mark.parametrize("files", [False, True], ids=["store", "files"])
+@pytest.mark.parametrize("spoil", [None, spoil_sums, spoil_subset, spoil_archive])
+def test_verify_returns_what_the_command_prints(
+    spoil: Callable[[Path, Path], None] | None, *, files: bool, demos: Demos, tmp_path: Path
+) -> None:
+    archive = Path(shutil.copytree(demos.archive(), tmp_path / "archive"))
+    store = tmp_path / "links.db"
+    arclink.build(archive, store=store, cores=1)
+    if spoil:
+        spoil(store, archive)
+    words = ["verify", "--store", str(store), *(["--files"] if files else [])]
+    done = CliRunner().invoke(group, words)
+    found = arclink.verify(store, files=files)
+    assert found.is_sound is (done.exit_code == 0)
+    assert found.is_sound is (spoil is None or (spoil is spoil_archive) is not files)
+    *lines, last = done.stdout.splitlines()
+    if files:
+        assert lines == [
+            ": ".join(part for part in (one.state.value, one.name, one.path, one.detail) if part)
+            for one in found.files
+        ]
+        assert last.startswith(f"{store}: {len(found.files)} archive files: ")
+    else:
+        said = [one for one in (*lines, last) if one.startswith("violated: ")]
+        assert said == [f"violated: {one.invariant}: {one.detail}" for one in found.violations]
+        assert (last == f"{store}: every invariant holds.") is found.is_sound
+        assert "\n".join(found.notes) == done.stderr.strip()
+
+
 # Errors
 
 
@@ -334,7 +381,7 @@ def test_an_old_store_is_upgraded_alike(kept: KeptStore, tmp_path: Path) -> None
             ("a.warc",),
             {"store": "x.db", "frm": "2010"},
             UsageError,
-            r"^frm: no such keyword; expected one of inputs, store, .*from_, to, ",
+            r"^frm: there .*; did you mean from_[?] Keywords: inputs, store, .*from_, to, ",
             id="unknown keyword",
         ),
         pytest.param(
@@ -342,7 +389,7 @@ def test_an_old_store_is_upgraded_alike(kept: KeptStore, tmp_path: Path) -> None
             ("a.warc",),
             {"store": "x.db", "no-redirects": True},
             UsageError,
-            "^no-redirects: no such keyword",
+            "^no-redirects: there is no such keyword; did you mean no_redirects[?]",
             id="name of the option",
         ),
         pytest.param(
@@ -405,7 +452,7 @@ def test_an_old_store_is_upgraded_alike(kept: KeptStore, tmp_path: Path) -> None
             ("x.db",),
             {"store_": "x.db"},
             UsageError,
-            "^store_: no such keyword",
+            "^store_: there is no such keyword; did you mean store[?]",
             id="one underscore too many",
         ),
         pytest.param(

@@ -1,9 +1,10 @@
 """Words, histories, first links and paths of the demo archive, compared with its true links."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import log10
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -65,7 +66,7 @@ def true_validities(captures: Captures, level: Level) -> dict[tuple[str, str], V
     return found
 
 
-ASKED = {
+ASKED: Mapping[Level, tuple[str, Literal["page", "host", "domain"]]] = {
     Level.URI: (OPENING, "page"),
     Level.HOST: ("http://www.kalvik2010.example/", "host"),
     Level.DOMAIN: ("*.kalvik2010.example", "domain"),

@@ -243,7 +243,7 @@ def test_everyone_reads_what_tasks_wrote(store: Path, tmp_path: Path, made: list
     assert links_in(store) == links
     run("tables", "--remove", "--store", store)
     with arclink.open(str(store)) as graph:
-        assert graph.sql(COUNT).to_pylist() == [{"n": links}]
+        assert [*graph.sql(COUNT)] == [{"n": links}]
     for words in (
         ("stats", "--duplicates"),
         ("export", "--format", "parquet", "--into", tmp_path / "links.parquet"),

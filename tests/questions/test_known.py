@@ -222,13 +222,15 @@ def check_rows_by_year(
         assert {row["period"] for row in in_csv if row["read"] == "0"} >= unknown
         assert not any(row[count] for row in in_csv if row["period"] in unknown)
     anchors = LinkGraph(store).anchors(uri, by="year", from_=first, to=last)
-    assert anchors.windows == expected
+    assert all(
+        (row["captures"], row["read"]) == (known.captures, known.read)
+        for row in anchors
+        for known in [expected[str(row["period"])]]
+    )
     query = AnchorsQuery.from_parameters([("uri", uri), *span, ("limit", "0")])
     answered = answer_anchors(store, query)
-    seen = {anchor.period for anchor in anchors}
-    assert {*answered.unknown} == {
-        year for year, known in anchors.windows.items() if not known.is_known
-    }
+    seen = {row["period"] for row in anchors if row["text"] is not None}
+    assert {*answered.unknown} == {year for year, known in expected.items() if not known.is_known}
     in_table = [*anchors_as_rows(answered).labelled()]
     assert {row["period"] for row in in_table if row["links"] is None} == {*answered.unknown}
     assert seen.isdisjoint(answered.unknown)

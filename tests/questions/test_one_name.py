@@ -14,6 +14,7 @@ import arclink
 from arclink.access.capabilities import IN_ROWS, capability
 from arclink.access.common import KINDS
 from arclink.access.declarations import AnyParameter
+from arclink.access.signatures import keyword
 from arclink.cli.main import group
 from arclink.questions.queries import ASK_PARAMETERS
 from arclink.questions.table import _WAS, QUESTIONS
@@ -59,6 +60,11 @@ def test_a_part_of_the_archive_is_answered_as_the_question(
     assert answer(store, name, part, *asked) == expected
     query = {"uri": part, **GIVEN[name], "limit": "7", "format": "json"}
     assert client.get(f"/{name}", query_string=query).get_json() == expected
+    keywords = {keyword(one): value for one, value in GIVEN[name].items()}
+    with arclink.open(store) as graph:
+        found = getattr(graph, name)(part, **keywords, limit=7)
+        assert [*found] == expected["rows"]
+        assert found.about["captures"] == expected["captures"]
 
 
 @pytest.mark.parametrize("name", BOTH)

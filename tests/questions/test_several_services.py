@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import validator_for
 
+import arclink
 from arclink.access.archives import ArchiveReport, Outcome
-from arclink.access.declarations import Given
+from arclink.access.declarations import BadParameterError, Given
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.cli.main import group
 from arclink.errors import InstanceError, Limit, LimitError, StoreError, UsageError
@@ -25,7 +26,6 @@ from arclink.federation.requests import Asking
 from arclink.questions.archive_answers import accepted_answer
 from arclink.questions.merged import (
     MergedQuestion,
-    as_asked,
     ask_instances,
     merge_rows,
     merged_as_rows,
@@ -36,6 +36,7 @@ from arclink.service.schemas import SCHEMAS
 from arclink.service.settings import Settings
 from arclink.service.tables import NotReadyError, ServiceTables
 from tests.access.sqlite_pages import load_pages
+from tests.demos import Demos
 from tests.federation.servers import drips, handling, playing, response, sends
 from tests.questions.archive import PAGES
 from tests.service.conftest import client_of, served
@@ -190,6 +191,72 @@ def test_a_store_is_one_of_the_archives(urls: Mapping[str, str], tmp_path: Any) 
     assert "--instance here=" in str(same.exception)
 
 
+@pytest.mark.parametrize(
+    ("words", "keywords"),
+    [
+        (("linkers", SITE), {}),
+        (("linkers", SITE, "--by", "year", "--level", "host"), {"by": "year", "level": "host"}),
+        (("hosts",), {"from_": "2011", "limit": 2}),
+        (("broken", SITE, "--kinds", "all"), {"kinds": "all"}),
+        (("captures", SITE, "--by", "month", "--to", "2010"), {"by": "month", "to": "2010"}),
+        (("linkers", "*.never.example"), {}),
+    ],
+)
+def test_python_asks_several_archives_as_the_command_does(
+    words: tuple[str, ...], keywords: dict[str, Any], urls: Mapping[str, str], tmp_path: Any
+) -> None:
+    more = ["--from", "2011", "--limit", "2"] if "limit" in keywords else ["--limit", "0"]
+    expected = answer_of(*words, *more, **urls)
+    uris = [one for one in words[1:2] if not one.startswith("--")]
+    load_pages(tmp_path / "links.db", tmp_path / "graph", [HALVES["egypt"]])
+    with arclink.open(tmp_path / "links.db") as graph:
+        of_services = arclink.ask(words[0], *uris, archives=urls, **keywords)
+        mixed = arclink.ask(words[0], *uris, archives={**urls, "egypt": graph}, **keywords)
+    for answer in (of_services, mixed):
+        assert [*answer] == expected["rows"]
+        said = [*answer.about.pop("archives")]  # type: ignore[attr-defined]
+        for one, other in zip(said, expected["archives"], strict=True):
+            assert {**one, "seconds": 0} == {**other, "seconds": 0}
+        about = {name: expected[name] for name in answer.about}
+        assert json.loads(json.dumps(answer.about)) == about
+        assert all(name in repr(answer) for name in urls)
+        assert len(answer.to_pandas()) == len(answer)
+        assert bool(answer) is bool(expected["total"])
+
+
+def test_python_says_which_archive_does_not_answer(
+    urls: Mapping[str, str], tmp_path: Any, demos: Demos
+) -> None:
+    saved = tmp_path / "answer.rdf"
+    saved.write_text("<rdf")
+    archives: dict[str, str | bytes] = {
+        "gone": "http://127.0.0.1:9",
+        "saved": str(saved),
+        "bytes": b"<rdf",
+    }
+    with pytest.raises(InstanceError, match=r"gone: failed.*saved: failed.*links only.*bytes:"):
+        arclink.ask("linkers", SITE, archives=archives)
+    answer = arclink.ask("linkers", SITE, archives={**archives, **urls})
+    outcomes = [one["outcome"] for one in answer.about["archives"]]  # type: ignore[attr-defined]
+    assert outcomes == ["failed"] * 3 + ["answered"] * 2
+    with pytest.raises(InstanceError, match="none was named"):
+        arclink.ask("linkers", SITE, archives={})
+    for wrong in ({"a b": urls["iraq"]}, {"one": "nowhere.rdf"}, dict.fromkeys("ab", urls["iraq"])):
+        with pytest.raises(UsageError, match=r"^archives "):
+            arclink.ask("linkers", SITE, archives=wrong)
+    with pytest.raises(BadParameterError, match=r"^question: 'linker' is not allowed"):
+        arclink.ask("linker", SITE, archives=urls)
+    with pytest.raises(TypeError, match="archives"):
+        arclink.ask("linkers", SITE)  # type: ignore[call-arg]
+    with (
+        arclink.open(demos.store()) as graph,
+        pytest.raises(UsageError, match="all times"),
+    ):
+        arclink.ask("linkers", SITE, archives={"now": graph.at("2010")})
+    with arclink.open(demos.store()) as graph, pytest.raises(UsageError, match="not the name"):
+        arclink.ask("linkers", SITE, archives={"bad name!": graph})
+
+
 def test_the_environment_sends_no_question_to_services(
     urls: Mapping[str, str], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,7 +329,7 @@ def test_no_archive_is_an_error() -> None:
     with saying(b"<html>") as url:
         result = ask("linkers", SITE, lost=url)
         assert isinstance(result.exception, InstanceError)
-        assert "lost: failed" in result.stderr
+        assert "lost: failed" in str(result.exception)
         settings = Settings(instances=(Instance("lost", url),))
 
         def away() -> MemoryStore:
@@ -500,7 +567,9 @@ def test_whatever_an_archive_answers_is_an_answer_or_one_error(
     passed_over = sum(number for reason, number in refused.items() if reason.is_of_member)
     assert len(found.rows) + len(found.unread) + passed_over == len(listed)
     liar = found, ArchiveReport("liar", Outcome.ANSWERED, refused=refused, noun="row")
-    merged = merge_rows(question, [liar, as_asked("honest", honest, question)])
+    of_honest_archive = ArchiveReport("honest", Outcome.ANSWERED, noun="row")
+    honest_rows = accepted_answer(honest, question.query)[0], of_honest_archive
+    merged = merge_rows(question, [liar, honest_rows])
     of_honest = [one for one in merged.rows if one["archives"] == ["honest"]]
     assert [one["links"] for one in of_honest] == [3]
     answer = merged_as_rows(merged)
@@ -537,7 +606,7 @@ def test_an_answer_has_limits_of_bytes_and_rows() -> None:
 def test_a_service_that_cannot_answer_now_says_when(status: str, header: str, said: str) -> None:
     with playing(sends(response(b"{}", "application/json", status, header))) as url:
         result = ask("linkers", SITE, later=url)
-    assert said in result.stderr
+    assert said in str(result.exception)
     assert "\x1b" not in result.output
 
 
@@ -545,7 +614,9 @@ def test_a_question_that_an_instance_refuses_is_named() -> None:
     problem = json.dumps({"detail": "question: 'survival' is not allowed"}).encode()
     with playing(sends(response(problem, "application/problem+json", "400 Bad Request"))) as url:
         result = ask("survival", SITE, older=url)
-    assert "it answers with status 400: question: 'survival' is not allowed" in result.stderr
+    assert "it answers with status 400: question: 'survival' is not allowed" in str(
+        result.exception
+    )
 
 
 def test_archives_with_captures_of_one_time_do_not_add_them() -> None:

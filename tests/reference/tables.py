@@ -12,6 +12,7 @@ page.
 ``python -m tests.reference.tables`` (``make docs``) writes all of them; a test compares them.
 """
 
+import ast
 import inspect
 import json
 import posixpath
@@ -19,35 +20,32 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
-from functools import partial
 from pathlib import Path, PurePosixPath
 from textwrap import indent
-from typing import get_args
+from types import ModuleType
 
 import click
 
 import arclink
 from arclink import linkgraph
-from arclink.access import capture_fields, methods
-from arclink.access.anchors import ANCHORS_PARAMETERS
+from arclink.access import capture_fields, methods, signatures
 from arclink.access.capabilities import IN_ROWS, capability
 from arclink.access.capture_fields import CaptureField, CaptureForm
 from arclink.access.declarations import AnyParameter, attributes_of, default_of
 from arclink.access.groups import Budget
-from arclink.access.levels import LEVEL_PARAMETERS
-from arclink.access.queries import LINK_PARAMETERS
-from arclink.access.signatures import Annotation, help_of, keyword, signature_of
+from arclink.access.methods import Methods
+from arclink.access.signatures import method_of
+from arclink.charts import results
 from arclink.cli.doors import IN_PYTHON, NOT_IN_PYTHON, NOT_OVER_HTTP, OVER_HTTP
 from arclink.cli.main import SECTIONS, group
 from arclink.cli.options import DeclaredOption
-from arclink.export.queries import EXPORT_PARAMETERS
 from arclink.extract.settings import ExtractSettings
 from arclink.federation.limits import QueryLimits
 from arclink.filter.rules import Rules
+from arclink.linkgraph import LinkGraph
 from arclink.mapreduce.job_settings import NEEDED
 from arclink.operations import functions
 from arclink.pipeline.jobs import JOBS
-from arclink.questions.queries import ASK_PARAMETERS
 from arclink.questions.table import COLUMNS as ANSWERED
 from arclink.questions.table import QUESTIONS
 from arclink.reasons import Reason
@@ -78,16 +76,6 @@ DATACLASSES: Mapping[str, type] = {
     )
 }
 """Settings that have a table: ``settings in Rules``."""
-
-KEYWORDS: Mapping[str, tuple[type, Sequence[AnyParameter]]] = {
-    "Within": (linkgraph.Within, LINK_PARAMETERS),
-    "OfLinks": (linkgraph.OfLinks, LINK_PARAMETERS),
-    "OfRows": (linkgraph.OfRows, (*ANCHORS_PARAMETERS, *LEVEL_PARAMETERS)),
-    "OfQuestion": (linkgraph.OfQuestion, ASK_PARAMETERS),
-    "OfGraph": (linkgraph.OfGraph, EXPORT_PARAMETERS),
-}
-"""Keywords of `LinkGraph` that have a table: ``keywords in OfLinks``; and the declared parameters.
-"""
 
 FORMS = (
     capture_fields.CDX,
@@ -148,13 +136,14 @@ def table_called(name: str) -> str:
         case "questions", "of each archive":
             return apart_table()
         case "columns", _:
-            return columns_table(COLUMNS[of.removeprefix("of ")])
+            name = of.removeprefix("of ")
+            return columns_table(COLUMNS[name] if name in COLUMNS else _columns_of(name))
         case "variables", "":
             return variables_table()
         case "reasons", _:
             return reasons_table(of.removeprefix("in "))
         case "keywords", _:
-            return keywords_table(*KEYWORDS[of.removeprefix("in ")])
+            return keywords_table(of.removeprefix("of "))
         case "settings", "of jobs":
             return job_settings_table()
         case "settings", _:
@@ -263,6 +252,12 @@ def columns_table(columns: Sequence[Column]) -> str:
     return table(("column", "type", "meaning"), rows)
 
 
+def _columns_of(name: str) -> Sequence[Column]:
+    """Return the columns of a capability whose answer has one list."""
+    [columns] = capability(name).lists.values()
+    return [Column(one.name, one.kind.value, one.about) for one in columns]
+
+
 def questions_table() -> str:
     """Return the questions."""
     rows = [
@@ -355,18 +350,10 @@ def variables_table() -> str:
     return table(("variable", "replaces the option"), rows)
 
 
-def keywords_table(of: type, declared: Sequence[AnyParameter]) -> str:
-    """Return the keywords of a `TypedDict` of `arclink.linkgraph`, as its docstring lists them."""
-    by_name = {keyword(parameter.name): parameter for parameter in declared}
-    rows = [
-        (
-            f"`{name}`",
-            meaning(by_name[name])
-            if of is linkgraph.Within
-            else escaped(about) + link(by_name[name]),
-        )
-        for name, about in attributes_of(of).items()
-    ]
+def keywords_table(name: str) -> str:
+    """Return the keywords of a method of `LinkGraph` that are declared parameters."""
+    declared: Mapping[str, AnyParameter] = vars(getattr(LinkGraph, name))["declared"]
+    rows = [(f"`{one}`", meaning(parameter)) for one, parameter in declared.items()]
     return table(("keyword", "meaning"), rows)
 
 
@@ -470,68 +457,81 @@ def pages() -> Iterator[Path]:
             yield path
 
 
-_HEAD_OF_STUBS = """\
-\"\"\"What ``{}.py`` makes from declarations, for editors and type checkers.\"\"\"
-
-from collections.abc import Sequence
-from datetime import date, datetime
-from os import PathLike
-from typing import Literal
+_HEAD_OF_STUB = """\
+\"\"\"What ``{}`` makes from declarations, for editors and type checkers.\"\"\"
 
 {}
-
-Time = str | date | datetime
-Place = str | PathLike[str]
 """
 
 
 def stub_of_methods() -> str:
-    """Return the text of the stub of the methods of capabilities."""
-    lines = [
-        "class Methods:",
-        '    """What a graph answers in rows: a method for each capability."""',
-    ]
-    for name in IN_ROWS:
-        one = capability(name)
-        lines += _written_out(name, signature_of(one), help_of(one), "    ")
-    head = _HEAD_OF_STUBS.format("methods", "from arclink.charts.results import RowResult")
-    return "\n".join([head, *lines]) + "\n"
+    """Return the text of the stub of the methods with declared keywords."""
+    made = {name: method_of(name) for name in IN_ROWS}
+    made |= {
+        name: one
+        for name, one in vars(LinkGraph).items()
+        if hasattr(one, "declared") and not name.startswith("_")
+    }
+    head = ("class Methods:", indent(f'"""{Methods.__doc__}"""', "    "))
+    return _stub(methods, made, [linkgraph, results], head)
 
 
 def stub_of_functions() -> str:
-    """Return the text of the stub of the functions that build and maintain stores."""
-    types = {functions.Place: "Place", str: "str", str | None: "str | None"}
-    lines: list[str] = []
-    results: set[type] = set()
-    for name in filter(partial(hasattr, functions), arclink.__all__):
-        signature = inspect.signature(getattr(functions, name))
-        found = get_args(signature.return_annotation) or (signature.return_annotation,)
-        results |= {*found}
-        arguments = [
-            one.replace(annotation=Annotation(types.get(one.annotation, one.annotation)))
-            for one in signature.parameters.values()
-        ]
-        returned = Annotation(" | ".join(one.__name__ for one in found))
-        made = inspect.Signature(arguments, return_annotation=returned)
-        lines += _written_out(name, made, inspect.getdoc(getattr(functions, name)) or "")
-    imports = sorted(f"from {one.__module__} import {one.__name__}" for one in results)
-    head = _HEAD_OF_STUBS.format("functions", "\n".join(imports))
-    return "\n".join([head, *lines]) + "\n"
+    """Return the text of the stub of the functions of the package."""
+    named = vars(functions)
+    made = {name: named[name] for name in arclink.__all__ if hasattr(named.get(name), "declared")}
+    return _stub(functions, made, [functions])
 
 
-def _written_out(
-    name: str, signature: inspect.Signature, about: str, before: str = ""
-) -> Iterator[str]:
-    """Yield the lines of a function in a stub, an argument on each."""
-    yield from ("", f"{before}def {name}(")
+def _stub(
+    module: ModuleType,
+    made: Mapping[str, Callable[..., object]],
+    sources: Sequence[ModuleType],
+    head: Sequence[str] = (),
+) -> str:
+    """Return the text of a stub; ``sources`` are the modules in which names of types are found."""
+    lines = [*head]
+    for name, one in made.items():
+        about = indent(f'"""{one.__doc__}\n"""', "    ").split("\n")
+        written = [*_written_out(name, inspect.signature(one)), *about]
+        lines += indent("\n".join(written), "    " if head else "").split("\n")
+    places: dict[str, str] = {}
+    for source in sources:
+        tree = ast.parse(inspect.getsource(source))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                places |= {one.name: f"from {node.module} import" for one in node.names}
+            elif isinstance(node, ast.Import):
+                places |= {
+                    one.asname or one.name: f"import {one.name} as" if one.asname else "import"
+                    for one in node.names
+                }
+        classes = (node.name for node in tree.body if isinstance(node, ast.ClassDef))
+        places |= dict.fromkeys(classes, f"from {source.__name__} import")
+    places["Time"] = places["Place"] = f"from {signatures.__name__} import"
+    places["Sequence"], places["Literal"] = "from collections.abc import", "from typing import"
+    types = " ".join(
+        str(one)
+        for each in map(inspect.signature, made.values())
+        for one in (each.return_annotation, *(one.annotation for one in each.parameters.values()))
+    )
+    used = {*re.findall(r"\w+", types)} & {*places}
+    imports = sorted(f"{places[name]} {name}" for name in used)
+    return (
+        "\n".join([_HEAD_OF_STUB.format(f"{module.__name__}", "\n".join(imports)), *lines]) + "\n"
+    )
+
+
+def _written_out(name: str, signature: inspect.Signature) -> Iterator[str]:
+    """Yield the lines of the head of a function in a stub, an argument on each."""
+    yield from ("", f"def {name}(")
     has_star = False
     for argument in signature.parameters.values():
         if argument.kind is argument.KEYWORD_ONLY and not has_star:
-            yield f"{before}    *,"
+            yield "    *,"
         has_star |= argument.kind in (argument.KEYWORD_ONLY, argument.VAR_POSITIONAL)
-        yield f"{before}    {argument},"
-    yield f"{before}) -> {signature.return_annotation}:"
-    yield indent(f'"""{about}\n"""', f"{before}    ")
+        yield f"    {argument},"
+    yield f") -> {signature.return_annotation}:"
 
 
 STUBS: Mapping[Path, Callable[[], str]] = {

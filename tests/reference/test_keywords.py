@@ -1,66 +1,81 @@
-"""The keywords of `LinkGraph` are the declared parameters, with their types and values."""
+"""Functions of Python take declared parameters: their signatures, help, stubs and errors."""
 
-import types
-from collections.abc import Iterable
-from typing import Union, get_args, get_origin, get_type_hints
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 
-from arclink.access.common import COMMON
-from arclink.access.declarations import AnyParameter, attributes_of
-from arclink.access.signatures import keyword
-from arclink.access.times import FROM, TO
-from arclink.linkgraph import OfLinks, OfRows
-from tests.reference.tables import KEYWORDS
+import arclink
+from arclink.access.capabilities import IN_ROWS
+from arclink.access.declarations import AnyParameter
+from arclink.errors import UsageError
+from arclink.linkgraph import LinkGraph
+from tests.store.memory_store import MemoryStore
+
+NAMED = {
+    **{f"graph.{name}": getattr(LinkGraph, name) for name in dir(LinkGraph) if name[0] != "_"},
+    **{f"arclink.{name}": getattr(arclink, name) for name in arclink.__all__},
+}
+DECLARED: Mapping[str, Callable[..., Any]] = {
+    name: one for name, one in NAMED.items() if hasattr(one, "declared")
+}
+"""The functions and methods that take declared parameters."""
+
+of_all = pytest.mark.parametrize("name", DECLARED)
 
 
-def classes_in(hint: object) -> set[type]:
-    """Return the classes that a type hint allows: of ``str | Sequence[str]`` both."""
-    if get_origin(hint) in (Union, types.UnionType):
-        return {one for part in get_args(hint) for one in classes_in(part)}
-    found = get_origin(hint) or hint
-    assert isinstance(found, type)
-    return {found}
+def declared(name: str) -> Mapping[str, AnyParameter]:
+    found: Mapping[str, AnyParameter] = vars(DECLARED[name])["declared"]
+    return found
 
 
-def declared_class(parameter: AnyParameter) -> type:
-    """Return the Python class of one value of a parameter as a caller writes it."""
-    return {"boolean": bool, "integer": int, "number": float}.get(
-        str(parameter.form.schema["type"]), str
-    )
+def arguments(name: str) -> Mapping[str, inspect.Parameter]:
+    found = dict(inspect.signature(DECLARED[name]).parameters)
+    found.pop("self", None)
+    return found
 
 
-@pytest.mark.parametrize("name", KEYWORDS)
-def test_keywords_are_declared_with_their_types(name: str) -> None:
-    of, declared = KEYWORDS[name]
-    hints = get_type_hints(of)
-    parameters = {keyword(parameter.name): parameter for parameter in declared}
-    assert set(hints) <= set(parameters)
-    for one, hint in hints.items():
-        assert declared_class(parameters[one]) in classes_in(hint), one
-        assert parameters[one].is_list is any(
-            issubclass(found, Iterable) and found is not str for found in classes_in(hint)
-        ), one
+def test_all_methods_with_keywords_of_a_command_have_declared_ones() -> None:
+    graphs = ("outlinks", "inlinks", "ask", "stream", "to_networkx", "to_pandas", "to_rdf")
+    expected = {*graphs, "export", "export_captures", *IN_ROWS}
+    assert {f"graph.{one}" for one in expected} <= {*DECLARED}
+    for name, one in NAMED.items():
+        if inspect.isfunction(one):
+            kinds = {each.kind for each in inspect.signature(one).parameters.values()}
+            assert inspect.Parameter.VAR_KEYWORD not in kinds, name
 
 
-@pytest.mark.parametrize("name", KEYWORDS)
-def test_every_common_parameter_is_a_keyword(name: str) -> None:
-    of, _ = KEYWORDS[name]
-    assert {keyword(parameter.name) for parameter in (FROM, TO, *COMMON)} <= set(get_type_hints(of))
+@of_all
+def test_a_signature_has_each_declared_parameter_with_its_type_and_default(name: str) -> None:
+    for given, parameter in declared(name).items():
+        argument = arguments(name)[given]
+        is_star = argument.kind is argument.VAR_POSITIONAL
+        values, written = parameter.form.schema.get("enum"), str(argument.annotation)
+        if isinstance(values, list):
+            assert written.startswith(f"Literal[{', '.join(map(repr, values))}]")
+        assert ("Sequence" in written) is (parameter.is_list and not is_star)
+        assert written.endswith("None") is (argument.default is None)
+        if parameter.form.schema.get("type") in ("boolean", "integer", "number"):
+            kind = {"boolean": bool, "integer": int, "number": float}[
+                str(parameter.form.schema["type"])
+            ]
+            assert written.startswith(kind.__name__)
+            assert argument.default is None or type(argument.default) in (kind, int)
 
 
-@pytest.mark.parametrize("name", KEYWORDS)
-def test_every_keyword_is_documented_where_it_is_typed(name: str) -> None:
-    of, _ = KEYWORDS[name]
-    documented = {one for base in (of, *KEYWORDS["Within"][:1]) for one in attributes_of(base)}
-    assert set(get_type_hints(of)) <= documented
+@of_all
+def test_help_says_what_each_keyword_is(name: str) -> None:
+    said = inspect.getdoc(DECLARED[name]) or ""
+    for argument in arguments(name):
+        assert len(re.findall(rf"^    {argument}: ", said, re.MULTILINE)) == 1, argument
 
 
-def test_other_keywords_of_rows_and_links_are_those_of_their_queries() -> None:
-    assert set(get_type_hints(OfLinks)) - set(get_type_hints(OfRows)) == {
-        "evidence",
-        "validity",
-        "filter",
-        "match_type",
-        "follow",
-    }
+@of_all
+def test_a_wrong_keyword_is_named_with_the_right_one(name: str) -> None:
+    wrong = max(arguments(name), key=len)
+    first = [LinkGraph(MemoryStore([]))] if name.startswith("graph") else []
+    with pytest.raises(UsageError, match=f"^{wrong}_: .*did you mean {wrong}[?]") as caught:
+        DECLARED[name](*first, **{f"{wrong}_": "1"})
+    assert isinstance(caught.value, TypeError)

@@ -26,7 +26,7 @@ def queries(text: str) -> list[str]:
 
 
 def _answer(graph: LinkGraph, query: str) -> str:
-    table = graph.sql(query)
+    table = graph.sql(query).to_arrow()
     rows = [table.column_names, ["---"] * table.num_columns]
     rows += [list(row.values()) for row in table.to_pylist()]
     return "".join(f"| {' | '.join(map(_cell, row))} |\n" for row in rows)

@@ -5,12 +5,14 @@ nothing else.
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from threading import Barrier
@@ -25,6 +27,7 @@ from arclink.cli.sql import typed
 from arclink.errors import LimitError, UsageError
 from arclink.export.exports import export
 from arclink.export.queries import ExportQuery
+from arclink.model import Surt
 from arclink.relations.database import RelationsDatabase, ShownRelations, SqlDatabase, SqlLimits
 from arclink.relations.errors import SqlError
 from arclink.store.location import open_store
@@ -94,23 +97,70 @@ def test_links_of_each_uri_equal_those_of_links(store: Path) -> None:
             "SELECT target_surt AS surt, min(target) AS uri, count(*) AS links, "
             "count(DISTINCT (kind, target, text, rel)) AS distinct_links "
             "FROM links WHERE content IN (SELECT content FROM captures) GROUP BY ALL"
-        ).to_pylist()
+        )
         assert len(surts) > 200
         for row in surts[:: len(surts) // 200]:
-            found = list(graph.store.inlinks(row["surt"]))
+            found = list(graph.store.inlinks(Surt(str(row["surt"]))))
             assert len(found) == row["links"]
             assert len({link[:4] for link in found}) == row["distinct_links"]
 
 
 def test_python_gives_tables_with_plain_integers(store: Path) -> None:
     with arclink.open(str(store)) as graph:
-        table = graph.sql("SELECT sum(occurrences) AS links, sum(1e30::HUGEINT) AS many FROM links")
+        answer = graph.sql(
+            "SELECT sum(occurrences) AS links, sum(1e30::HUGEINT) AS many FROM links"
+        )
+        table = answer.to_arrow()
         assert str(table.schema.field("links").type) == "int64"
         assert table.to_pandas()["links"][0] == graph.stats().links
         part = graph.subset(SUBSET)
-        assert part.sql("FROM captures").num_rows == part.stats().mementos
+        assert len(part.sql("FROM captures")) == part.stats().mementos
         with pytest.raises(UsageError, match="all times"):
             graph.at("2010").sql("FROM captures")
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("SELECT TIMESTAMP '2010-02-12 06:00:05.5' AS t", [{"t": "20100212060005"}]),
+        ("SELECT TIMESTAMPTZ '2010-01-01 00:00:00+02' AS t", [{"t": "20091231220000"}]),
+        ("SELECT [TIMESTAMP '2010-01-01'] AS t", [{"t": ["20100101000000"]}]),
+        ("SELECT {'a': TIMESTAMP '2010-01-01'} AS t", [{"t": {"a": "20100101000000"}}]),
+        ("SELECT 'abc' AS first, 'x' AS timestamp", [{"first": "abc", "timestamp": "x"}]),
+        ("SELECT 1 AS a, 2 AS a, 3 AS a", [{"a": 1, "a_1": 2, "a_1_1": 3}]),
+        ("SELECT '<b>' AS first, NULL AS n", [{"first": "<b>", "n": None}]),
+        ("SELECT DATE '2010-02-12' AS d", [{"d": date(2010, 2, 12)}]),
+        ("SELECT time FROM captures WHERE false", []),
+        ("SELECT 0 AS read, NULL::INT AS links", [{"read": 0, "links": None}]),
+    ],
+)
+def test_an_answer_of_sql_is_a_result_like_others(
+    query: str, rows: list[dict[str, object]], store: Path
+) -> None:
+    with arclink.open(str(store)) as graph:
+        answer = graph.sql(query)
+        batches = [*graph.sql_batches(query)]
+    assert [*answer] == rows == [answer[number] for number in range(-len(rows), 0)] == answer[:]
+    assert [*answer.as_rows().labelled()] == rows
+    assert len(answer) == answer.to_arrow().num_rows == len(answer.to_pandas())
+    assert bool(answer) is bool(rows)
+    assert sum(one.num_rows for one in batches) == len(rows)
+    for field in answer.to_arrow().schema:
+        has_time = "timestamp" in str(field.type) and not pyarrow.types.is_struct(field.type)
+        assert not has_time or "timestamp[ms, tz=UTC]" in str(field.type)
+    assert re.fullmatch(r"<SELECT .*: \d rows?, read from \d+ of \d+ captures>", repr(answer))
+    assert answer._repr_html_().count("<b>") == 1
+
+
+def test_an_answer_of_sql_can_be_used_as_a_table_for_one_more_version(store: Path) -> None:
+    with arclink.open(str(store)) as graph:
+        answer = graph.sql("SELECT time FROM captures")
+    with pytest.warns(FutureWarning, match=r"num_rows of .* is now to_arrow\(\)\.num_rows"):
+        assert answer.num_rows == len(answer)
+    with pytest.warns(FutureWarning, match=r"to_pylist"):
+        assert isinstance(answer.to_pylist()[0]["time"], datetime)
+    with pytest.raises(AttributeError):
+        _ = answer.nothing
 
 
 def test_formats_write_the_same_rows(store: Path, tmp_path: Path) -> None:

@@ -190,8 +190,11 @@ def spreadsheet_of_parts(
 
 
 def _spreadsheet_time(value: object) -> object:
-    is_time = isinstance(value, str) and len(value) == 14 and value.isdigit()
-    return date_and_time(Timestamp(str(value))) if is_time else _no_formula(value)
+    return date_and_time(Timestamp(str(value))) if _is_time(value) else _no_formula(value)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, str) and len(value) == 14 and value.isdigit()
 
 
 def _no_formula(value: object) -> object:
@@ -275,6 +278,6 @@ def shown_text(column: str, value: object, decimals: int) -> str:
         return f"{value:>6,}"
     if isinstance(value, float):
         return f"{value:>8,.{decimals}f}"
-    if column in TIME_COLUMNS and isinstance(value, str):
-        return date_and_time(Timestamp(value))
+    if column in TIME_COLUMNS and _is_time(value):
+        return date_and_time(Timestamp(str(value)))
     return str(_cell(value))

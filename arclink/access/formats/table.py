@@ -16,6 +16,7 @@ from arclink.access.answers import LinkAnswer, Member
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import MementoSummary
 from arclink.access.texts import counted, printable, printable_uri
+from arclink.errors import InstanceError
 from arclink.model import ALL_TIME, Timestamp
 from arclink.progress import shown_width
 
@@ -219,6 +220,18 @@ def archive_lines(reports: "Iterable[ArchiveReport]") -> Iterator[str]:
             f"{printable(report.name)}: {report.outcome.value}{members}{over} "
             f"({report.seconds:.1f} s){why}"
         )
+
+
+def check_answered(reports: "Iterable[ArchiveReport]") -> None:
+    """Check that an archive answered.
+
+    Raises:
+        InstanceError: No archive did; the text says why.
+    """
+    reports = [*reports]
+    if not any(report.has_answered for report in reports):
+        lines = "; ".join(archive_lines(reports)) or "none was named"
+        raise InstanceError(f"no archive answered: {lines}")
 
 
 def _by_name(refused: "tuple[Refused, int]") -> str:
