@@ -22,8 +22,9 @@ from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_a
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.archives import ArchiveReport
 from arclink.access.capabilities import Capability, ToAnswer
+from arclink.access.common import SUBSET
 from arclink.access.cursors import decode_cursor
-from arclink.access.declarations import UnknownParameterError
+from arclink.access.declarations import AnyParameter, Given, UnknownParameterError, sort_out
 from arclink.access.explanations import Explanation, explain
 from arclink.access.formats import Profile
 from arclink.access.formats.anchors import ANCHORS, anchors_as_rows
@@ -34,6 +35,7 @@ from arclink.access.groups import UNLIMITED
 from arclink.access.link_states import State
 from arclink.access.members import Member
 from arclink.access.methods import Methods
+from arclink.access.provenance import Provenance, provenance_of
 from arclink.access.queries import (
     MATCH_TYPE,
     MOST_MEMBERS,
@@ -60,8 +62,10 @@ from arclink.errors import InstanceError, UsageError
 from arclink.extras import analysis_extra
 from arclink.known import KnownLinks
 from arclink.model import ALL_TIME, Memento, Span
-from arclink.questions.queries import AskQuery, check_question
-from arclink.store.protocols import Answers, Scans, StoreStats
+from arclink.questions.queries import ASK_PARAMETERS, AskQuery, check_question
+from arclink.questions.rows import said_from
+from arclink.store.location import name_of_store
+from arclink.store.protocols import Scans, StoreStats
 from arclink.uris.resolution import serialised
 
 if TYPE_CHECKING:
@@ -201,10 +205,13 @@ class Links(ResultRows, Iterable[Member]):
     content (``docs/reference/service.md``, *Order and size of answers*), and there is no `len`.
     """
 
-    def __init__(self, store: Answers, query: LinkQuery, limit: int | None) -> None:
+    def __init__(
+        self, store: Scans, query: LinkQuery, limit: int | None, archive: str = ""
+    ) -> None:
         self._store = store
         self._query = query
         self._limit = limit
+        self._archive = archive
 
     def __iter__(self) -> Iterator[Member]:
         return islice(self._all(), self._limit)
@@ -254,6 +261,10 @@ class Links(ResultRows, Iterable[Member]):
         reading = Reading(self._store, query)
         read = (one for one in reading.mementos() if reading.state_of(one) is State.READ)
         return {Period.DAY.of(one.timestamp): KnownLinks(1, 1) for one in read}
+
+    @property
+    def provenance(self) -> Provenance:
+        return provenance_of(self._store, self._archive, self.title)
 
     @property
     def mementos(self) -> MementoSummary:
@@ -423,6 +434,8 @@ class Anchors(ResultRows, Sequence[Anchor]):
         windows: What is known in each period, also in those without texts; empty if times are
             counted together, or if it is not known.
     """
+
+    provenance: Provenance | None = None
 
     def __init__(self, answer: AnchorsAnswer, days: Mapping[str, KnownLinks] | None) -> None:
         self._anchors = answer.anchors
@@ -622,13 +635,15 @@ class LinkGraph(Methods, Closing):
         """
         self._check_tables("ask")
         check_question(question)
-        asked = self._written({"uri": uris, "limit": 0, **parameters})
-        query = AskQuery.from_parameters(asked, name=question)
+        given = self._given({"uri": uris, "limit": 0, **parameters}, ASK_PARAMETERS)
+        query = AskQuery.of(given, name=question)
         with analysis_extra():
             from arclink.questions.asking import ask
             from arclink.relations.database import ShownRelations
         with ShownRelations(self._where, self.store) as database:
-            return ask(database, query)
+            found = ask(database, query)
+        name = name_of_store(self._where)
+        return said_from(found, self.store, name, self._with_subset(given))
 
     @_in_words_of_python()
     def outlinks(self, uri: str, **parameters: Unpack[OfLinks]) -> Links:
@@ -664,7 +679,9 @@ class LinkGraph(Methods, Closing):
         query = AnchorsQuery.from_parameters(self._written({"uri": uri, "limit": 0, **parameters}))
         links = query.links
         days = self.store.days(links.span) if links.at is None else None
-        return Anchors(answer_anchors(self.store, query, UNLIMITED), days)
+        found = Anchors(answer_anchors(self.store, query, UNLIMITED), days)
+        found.provenance = provenance_of(self.store, name_of_store(self._where), found.title)
+        return found
 
     @_in_words_of_python()
     def mementos(self, uri: str, from_: Time = "", to: Time = "") -> Iterator[Memento]:
@@ -945,7 +962,7 @@ class LinkGraph(Methods, Closing):
             )
         given = self._written({"uri": uri, **asked})
         query = LinkQuery.from_parameters(given, direction=direction, limit=MOST_MEMBERS)
-        return Links(self.store, query, limit or None)
+        return Links(self.store, query, limit or None, name_of_store(self._where))
 
     def _mementos(self, uri: str, span: Span) -> Iterator[Memento]:
         return self.store.mementos(surt_asked("uri", uri), span)
@@ -955,10 +972,25 @@ class LinkGraph(Methods, Closing):
         """Return the answer of a capability to keywords; the methods of `Methods` call it."""
         from arclink.analysis.slice_cache import cache_of
 
-        query = one.query.from_parameters(self._written(given))
+        written = self._given(given, one.query.DECLARED)
         cache = cache_of(self._where) if self._where else None
-        asked = ToAnswer(self.store, query, UNLIMITED, where=self._where, cache=cache)
-        return RowResult(one.name, one.rows(asked))
+        asked = ToAnswer(
+            self.store,
+            one.query.of(written),
+            UNLIMITED,
+            where=self._where,
+            cache=cache,
+            archive=name_of_store(self._where),
+        )
+        return RowResult(one.name, one.rows(asked, self._with_subset(written)))
+
+    def _given(self, given: Mapping[str, object], declared: Sequence[AnyParameter]) -> Given:
+        return sort_out(self._written(given), declared)
+
+    def _with_subset(self, given: Given) -> Given:
+        """Return a question with the subset of this graph, as other doors have it."""
+        subset = (self.store.selection,) if self.store.selection else ()
+        return Given({**given.texts, **({SUBSET.name: subset} if subset else {})})
 
     def _written(self, given: Mapping[str, object]) -> list[tuple[str, str]]:
         """Return keywords as parameters of the command line and of the service."""

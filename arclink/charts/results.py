@@ -25,6 +25,7 @@ from arclink.access.formats.rows import (
     shown_text,
 )
 from arclink.access.formats.table import cut_in_the_middle, safe_text
+from arclink.access.provenance import Provenance, today
 from arclink.access.tallies import Period
 from arclink.access.texts import counted
 from arclink.errors import ArclinkError, UsageError
@@ -78,6 +79,17 @@ class ResultRows(ABC):
     @abstractmethod
     def as_rows(self, most: int | None = None) -> RowAnswer:
         """Return the rows, or the first ``most`` of them. Lists of times are ``timestamps``."""
+
+    @property
+    def provenance(self) -> Provenance | None:
+        """Where the rows are from; None if they are not read from one store."""
+        return None
+
+    @property
+    def cite(self) -> str:
+        """One line to cite, with the day of today; what the rows are, if they name no archive."""
+        found = self.provenance
+        return found.cite(today()) if found else f"{self.title}: {self.read_from}"
 
     def __repr__(self) -> str:
         try:
@@ -140,7 +152,7 @@ class ResultRows(ABC):
         parts = [f"<b>{_text(self.title)}</b>: {_text(self.read_from)}"]
         drawing = self.picture(rows)
         if drawing:
-            data = base64.b64encode(drawing.file(self.read_from).encode()).decode()
+            data = base64.b64encode(drawing.file().encode()).decode()
             alt = escape(drawing.title)
             parts.append(f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">')
         if listed:
@@ -180,9 +192,12 @@ class ResultRows(ABC):
         gaps = axis.unknown() if axis.has_known else ()
         row = Strip(label, axis.bars(counts, label, label), "amount", f"{counts.total():,}")
         row = replace(row, gaps=gaps, height=60)
-        return strips(
-            safe_text(self.title), [row], axis, scale_of(axis, most_of([counts]), "times")
-        )
+        scale = scale_of(axis, most_of([counts]), "times")
+        drawing, found = strips(safe_text(self.title), [row], axis, scale), self.provenance
+        if found is None:
+            return replace(drawing, source=self.read_from)
+        source = f"{self.read_from}\n{found.cite()}"
+        return replace(drawing, source=source, provenance=found.as_fields())
 
 
 class RowResult(ResultRows, Sequence[Row]):
@@ -224,6 +239,10 @@ class RowResult(ResultRows, Sequence[Row]):
     @property
     def known_by_day(self) -> None:
         return None
+
+    @property
+    def provenance(self) -> Provenance | None:
+        return self._answer.provenance
 
     def as_rows(self, most: int | None = None) -> RowAnswer:
         return self._answer.first_rows(most)

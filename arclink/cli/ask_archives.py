@@ -23,7 +23,8 @@ from arclink.cli.options import (
 from arclink.errors import InstanceError, UsageError
 from arclink.federation.limits import QueryLimits
 from arclink.questions.queries import LIMIT
-from arclink.questions.rows import ASK_FORMAT, ask_as_rows, check_format
+from arclink.questions.rows import ASK_FORMAT, ask_as_rows, check_format, said_from
+from arclink.store.location import name_of_store
 
 if TYPE_CHECKING:
     from arclink.federation.requests import Asking
@@ -109,5 +110,6 @@ def _of_store(given: Given, question: "MergedQuestion", asking: "Asking") -> "It
         from arclink.questions.asking import ask
         from arclink.questions.merged import as_asked
 
-        rows = ask_as_rows(ask(database, question.query))
-    yield as_asked(_HERE, {**rows.about, **rows.sections}, question)
+        name = name_of_store(STORE.required(given))
+        rows = ask_as_rows(said_from(ask(database, question.query), graph, name, given))
+    yield as_asked(_HERE, rows.document, question)

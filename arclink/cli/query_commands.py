@@ -38,6 +38,7 @@ from arclink.cli.options import (
 )
 from arclink.errors import InputError, UsageError
 from arclink.model import ALL_TIME
+from arclink.store.location import name_of_store
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
@@ -101,8 +102,10 @@ def _in_rows(one: Capability[Any]) -> _Query:
 
     def read(given: Given) -> _Answer:
         query, prefix = one.query.of(given), REPLAY.optional(given) or NO_REPLAY
-        form = ROW_FORMAT.required(given)
-        return lambda graph: form.write(one.rows(ToAnswer(graph, query, replay=prefix)))
+        form, name = ROW_FORMAT.required(given), name_of_store(STORE.required(given))
+        return lambda graph: form.write(
+            one.rows(ToAnswer(graph, query, replay=prefix, archive=name), given)
+        )
 
     replay = (REPLAY,) if one.has_replay else ()
     return _Query((STORE, one.subset, *one.query.DECLARED, *replay, ROW_FORMAT), read)
@@ -259,7 +262,7 @@ def _ask() -> _Query:
     )
     from arclink.cli.instance_options import TIMEOUT, WHOLE
     from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, AskQuery
-    from arclink.questions.rows import ASK_FORMAT, ask_as_rows, check_format
+    from arclink.questions.rows import ASK_FORMAT, ask_as_rows, check_format, said_from
     from arclink.questions.table import QUESTIONS
 
     name = Parameter(
@@ -309,7 +312,8 @@ def _ask() -> _Query:
             with requested_tables(given, graph) as database:
                 from arclink.questions.asking import ask
 
-                found = ask(database, query)
+                name = name_of_store(STORE.required(given))
+                found = said_from(ask(database, query), graph, name, given)
             yield from with_notes(form, ask_as_rows(found), found.unknown, found.left_out)
 
         return answer

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 import orjson
 
 from arclink.access.archives import Refused
+from arclink.access.provenance import Provenance
 from arclink.access.queries import LONGEST_URI
 from arclink.access.texts import printable
 from arclink.analysis.slices import Level
@@ -64,6 +65,7 @@ class ArchiveRows:
         last: Timestamp of the newest.
         by_period: Number of captures in each window.
         unknown: Why no row does not mean "none"; empty if it does.
+        provenance: Where its answer is from; None if it does not say it.
     """
 
     rows: Mapping[RowKey, Row] = field(default_factory=dict)
@@ -74,6 +76,7 @@ class ArchiveRows:
     last: Timestamp | None = None
     by_period: Mapping[str, int] = field(default_factory=dict)
     unknown: str = ""
+    provenance: Provenance | None = None
 
 
 def columns_of(query: AskQuery) -> tuple[str, ...]:
@@ -170,6 +173,7 @@ def accepted_answer(document: object, query: AskQuery) -> tuple[ArchiveRows, Cou
             None if last is None else Timestamp(last),
             by_period,
             printable(unknown[:_LONGEST_REASON]) if isinstance(unknown, str) else "",
+            Provenance.told(others.get("provenance")),
         ),
         +refused,
         lacks,

@@ -35,7 +35,7 @@ from arclink.questions.archive_answers import (
 )
 from arclink.questions.queries import ASK_PARAMETERS, LIMIT, MIN_HOSTS, AskQuery
 from arclink.questions.rows import about_query, asked_line, read_from
-from arclink.questions.table import ColumnType, Merge, merge_of, type_of
+from arclink.questions.table import COLUMNS, ColumnType, Merge, merge_of, type_of
 
 ROWS = 50_000
 """Largest number of rows about each address and window that an instance is asked for."""
@@ -327,7 +327,9 @@ def merged_as_rows(answer: MergedRows) -> RowAnswer:
     lines = [*_lines(answer, unknown), *([""] if answer.rows else [])]
     sections = {"rows": answer.rows}
     types = {**{name: _TYPES[type_of(name)] for name in columns}, ARCHIVES: "list<string>"}
-    return RowAnswer(about, lines, columns, sections, types=types, decimals=3, uris=uris)
+    return RowAnswer(
+        about, lines, columns, sections, types=types, decimals=3, uris=uris, meanings=_MEANINGS
+    )
 
 
 def _fields(rows: ArchiveRows, report: ArchiveReport) -> Mapping[str, object]:
@@ -341,7 +343,13 @@ def _fields(rows: ArchiveRows, report: ArchiveReport) -> Mapping[str, object]:
             "by_period": rows.by_period,
         }
     unknown = rows.unknown or None
-    return {**archive_fields(report), "captures": captures, "unknown": unknown}
+    provenance = rows.provenance and rows.provenance.as_fields()
+    return {
+        **archive_fields(report),
+        "captures": captures,
+        "unknown": unknown,
+        "provenance": provenance,
+    }
 
 
 def _lines(answer: MergedRows, unknown: str) -> Iterator[str]:
@@ -375,6 +383,8 @@ def _names(row: Mapping[str, object]) -> Sequence[object]:
     names = row[ARCHIVES]
     return names if isinstance(names, list) else ()
 
+
+_MEANINGS = {**COLUMNS, ARCHIVES: "The archives that the row is about together."}
 
 _TYPES = {
     ColumnType.TEXT: "string",

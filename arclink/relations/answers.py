@@ -9,7 +9,8 @@ from uuid import UUID
 
 import orjson
 
-from arclink.access.formats.parquet import parquet_pieces
+from arclink.access.formats.csvw import csvw, saying
+from arclink.access.formats.parquet import ABOUT, parquet_pieces
 from arclink.access.formats.rows import csv_pieces
 from arclink.access.formats.table import columns
 from arclink.access.texts import counted
@@ -71,11 +72,26 @@ def _write_sql_parquet(rows: Any) -> Iterator[bytes]:
         raise UsageError(f"--format parquet: {error}; cast the column to a text") from error
 
 
+def sql_as_csvw(schema: Any, url: str = "answer.csv") -> bytes:
+    """Return what the answer as CSV means, and where it is from.
+
+    Args:
+        schema: The schema, which says it (`arclink.access.formats.parquet.with_provenance`).
+        url: Address of the CSV, relative to that of its metadata.
+    """
+    types = {field.name: str(field.type) for field in schema}
+    # Lists are JSON in a cell here.
+    kinds = {name: "string" if kind.startswith("list") else kind for name, kind in types.items()}
+    about = orjson.loads(schema.metadata[ABOUT])
+    return csvw(schema.names, kinds.__getitem__, {}, url=url, **saying(about["provenance"]))
+
+
 SQL_FORMATS: Mapping[str, Callable[[Any], Iterator[bytes]]] = {
     "table": _write_sql_table,
     "csv": _write_sql_csv,
     "json": _write_sql_json,
     "parquet": _write_sql_parquet,
+    "csvw": lambda rows: iter([sql_as_csvw(rows.schema)]),
 }
 
 

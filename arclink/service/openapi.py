@@ -15,6 +15,7 @@ from arclink.access.captures import OUTPUTS
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.access.formats import FORMATS, PARQUET
+from arclink.access.formats.csvw import CSVW
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import CURSOR, URI
@@ -111,6 +112,8 @@ def _rows(name: str, formats: Mapping[str, RowFormat] = ROW_FORMATS) -> Mapping[
 def _schema_of(media_type: str) -> Schema:
     if media_type == PARQUET:
         return {"type": "string", "format": "binary"}
+    if media_type == CSVW:
+        return {"type": "object"}
     return {"type": "array"} if media_type == "application/ld+json" else TEXT
 
 

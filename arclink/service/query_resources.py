@@ -88,8 +88,10 @@ def _view(name: str) -> Callable[[], Response]:
         form = accepted_row_format(request, given)
         query, settings = one.query.of(given), stores_of_app().settings
         store, where = requested_store(given), stores_of_app().where
+        limits = settings.budget, settings.replay
+        asked_of = ToAnswer(store, query, *limits, where, archive=settings.cited_as)
         with _turn(one):
-            rows = one.rows(ToAnswer(store, query, settings.budget, settings.replay, where))
+            rows = one.rows(asked_of, given)
         return respond(rows, form)
 
     return answer

@@ -10,7 +10,7 @@ from arclink.access.declarations import AnyParameter, Form, Parameter
 from arclink.access.formats.rows import RowAnswer, RowFormat
 from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery, check_question
-from arclink.questions.rows import ask_as_rows, questions_as_rows
+from arclink.questions.rows import ask_as_rows, questions_as_rows, said_from
 from arclink.service.negotiation import (
     ASK_FORMAT,
     ROW_FORMAT,
@@ -73,7 +73,9 @@ def ask_question(question: str) -> Response:
     given = asked(ASK)
     query = AskQuery.of(given.without(SUBSET.name, ASK_FORMAT.name), name=question)
     form = accepted_ask_format(request, given, query)
-    answer = stores_of_app().tables.answer(requested_store(given), query)
+    store = requested_store(given)
+    answer = stores_of_app().tables.answer(store, query)
+    answer = said_from(answer, store, stores_of_app().settings.cited_as, given)
     return respond_to_question(ask_as_rows(answer), form, answer.total, answer.unknown)
 
 

@@ -97,6 +97,7 @@ def _in_rows(
 ) -> Schema:
     """Return the schema of the answers of a capability: `fields`, and its lists of rows."""
     one = capability(name)
+    always = {**always, "provenance": ref("Provenance")}
     lists = {of: listed(_row_of(columns)) for of, columns in one.lists.items()}
     if one.has_one_list:
         return fields(always, {**(sometimes or {}), **lists}, about)
@@ -199,7 +200,25 @@ _CAPTURES_OF_ANSWER = fields(
     }
 )
 
+_DAY: Schema = {"type": "string", "format": "date"}
+
 SCHEMAS: Mapping[str, Schema] = {
+    "Provenance": fields(
+        {
+            "archive": _or_null(TEXT),
+            "captures": _or_null(NUMBER),
+            "read": _or_null(NUMBER),
+            "first": _or_null(_DAY),
+            "last": _or_null(_DAY),
+            "state": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
+            "arclink": TEXT,
+            "asked": _or_null(TEXT),
+            "cite": TEXT,
+        },
+        about="where an answer is from: name of the archive, its captures that the caller may see "
+        "and those with known links (null: not known), days of the first and last one, state of "
+        "the store, version of ArcLink, the question, and a line to cite",
+    ),
     "Pages": fields({"pages": NUMBER, "pageSize": NUMBER, "blocks": NUMBER}),
     "Problem": fields(
         {"type": TEXT, "title": TEXT, "status": NUMBER, "detail": TEXT},
@@ -321,7 +340,7 @@ SCHEMAS: Mapping[str, Schema] = {
         about="the questions that can be asked",
     ),
     "Answer": fields(
-        {**_OF_QUESTION, "captures": _CAPTURES_OF_ANSWER},
+        {**_OF_QUESTION, "captures": _CAPTURES_OF_ANSWER, "provenance": ref("Provenance")},
         {"unchanged": NUMBER, "unknown": TEXT},
         about="the answer to a question",
     ),
@@ -336,6 +355,7 @@ SCHEMAS: Mapping[str, Schema] = {
                         "rows": NUMBER,
                         "captures": _or_null(_CAPTURES_OF_ANSWER),
                         "unknown": _or_null(TEXT),
+                        "provenance": _or_null(ref("Provenance")),
                     }
                 )
             ),

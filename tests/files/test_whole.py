@@ -63,7 +63,7 @@ def test_a_link_to_an_open_file_is_not_replaced(tmp_path: Path) -> None:
     with (tmp_path / "log").open("wb") as log:
         (link := tmp_path / "stdout").symlink_to(f"/proc/self/fd/{log.fileno()}")
         for path in (link, Path(f"/proc/self/fd/{log.fileno()}")):
-            with pytest.raises(OperatorError, match="open. Name the file itself"):
+            with pytest.raises(OperatorError, match=r"open\. Name the file itself"):
                 write_whole(path, b"links")
         assert link.is_symlink()
     (other := tmp_path / "links").symlink_to(tmp_path / "log")
