@@ -23,10 +23,10 @@ from arclink.known import NOT_COUNTED, KnownLinks, known_in
 from arclink.store.protocols import Scans
 from arclink.version import VERSION
 
-_MOST_COUNTED = 10_000
-"""Captures of a store up to which those of its subsets, and under an embargo, are counted.
+_MOST_COUNTED = 5_000
+"""Captures of a store up to which what its subsets show, or an embargo leaves, is counted.
 
-That reads all of them, once for each state: half a second at most.
+That reads all of it, once for each state; the state is then that of a store which has only this.
 """
 
 _DAY = r"\d{4}-\d\d-\d\d"
@@ -177,15 +177,13 @@ def _read(store: Scans) -> _Read:
 
 def _read_now(store: Any) -> _Read:  # Any: only a filtered store has a base and a filter
     base: Scans | None = getattr(store, "base", None)
+    of_all = None if base is None else _read(base)
     facts: object
-    if base is None:
+    if of_all is None or of_all.known.captures in range(_MOST_COUNTED + 1):
         days, sums = store.days(), store.sums()
         facts = sums.payloads, sums.contents, sums.links
     else:
-        of_all = _read(base)
-        is_small = (of_all.known.captures or _MOST_COUNTED + 1) <= _MOST_COUNTED
-        days = store.days() if is_small else None
-        facts = of_all.state, store.filter_identity
+        days, facts = None, (of_all.state, store.filter_identity)
     names = [*(days or ())]
     counts = None if days is None else sorted(days.items())
     state = hashlib.sha256(repr((facts, counts)).encode()).hexdigest()[:16]
