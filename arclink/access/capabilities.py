@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter, DeclaredQuery, Given
 from arclink.access.groups import Budget
-from arclink.access.provenance import asked_in_words, provenance_of
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.store.protocols import Scans
 
@@ -128,6 +127,9 @@ class Capability(Generic[Query]):
             asked: What it is answered from.
             given: The question as the caller wrote it.
         """
+        # Here, because commands that answer in other forms import this module.
+        from arclink.access.provenance import asked_in_words, provenance_of
+
         words = asked_in_words(self.name, given, (*self.query.DECLARED, self.subset))
         provenance = provenance_of(asked.graph, asked.archive, words)
         return replace(self.typed(self.answer(asked)), provenance=provenance)

@@ -64,7 +64,7 @@ class Drawing:
     width: float
     height: float
     elements: str = field(repr=False)
-    source: str = ""
+    source: str = field(default="", repr=False)
     provenance: Mapping[str, object] | None = field(default=None, repr=False)
 
     media_type: ClassVar = "image/svg+xml"
@@ -81,24 +81,28 @@ class Drawing:
         )
 
     def _repr_svg_(self) -> str:
-        """Return the picture for a notebook."""
-        return self.file()
+        """Return the picture for a notebook, which says around it where it is from."""
+        return self.file("")
 
-    def file(self, source: str = "", provenance: Mapping[str, object] | None = None) -> str:
+    def file(
+        self, source: str | None = None, provenance: Mapping[str, object] | None = None
+    ) -> str:
         """Return the picture as a whole file of SVG.
 
         Args:
             source: Where it is from: lines for people, below the picture; by default its own.
             provenance: The same as members of JSON.
         """
-        source, provenance = source or self.source, provenance or self.provenance
+        if source is None:
+            source, provenance = self.source, self.provenance
         lines = _wrapped(source, int(self.width / 5.5))
         width = self.width + 2 * MARGIN
         height = self.height + _HEAD + _FOOT + _LINE * (len(lines) - 1)
         title = cut_in_the_middle(self.title, int(self.width / 8.5))
         first = height - 14 - _LINE * (len(lines) - 1)
         foot = "".join(
-            f'<tspan x="{MARGIN}" y="{first + _LINE * number:.0f}">{escape(line)}</tspan>'
+            f'<text x="{MARGIN}" y="{first + _LINE * number:.0f}" font-size="10" '
+            f'fill="{COLOURS["soft"]}">{escape(line)}</text>'
             for number, line in enumerate(lines)
         )
         facts = provenance and f"<metadata>{escape(orjson.dumps(provenance).decode())}</metadata>"
@@ -114,7 +118,7 @@ class Drawing:
             f'<text x="{MARGIN}" y="28" font-size="16" font-weight="bold" '
             f'fill="{COLOURS["ink"]}">{escape(title)}</text>'
             f'<g transform="translate({MARGIN} {_HEAD})">{_LINKS.sub("", self.elements)}</g>'
-            f'<text font-size="10" fill="{COLOURS["soft"]}">{foot}</text></svg>\n'
+            f"{foot}</svg>\n"
         )
 
 

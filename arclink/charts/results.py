@@ -152,7 +152,7 @@ class ResultRows(ABC):
         parts = [f"<b>{_text(self.title)}</b>: {_text(self.read_from)}"]
         drawing = self.picture(rows)
         if drawing:
-            data = base64.b64encode(drawing.file().encode()).decode()
+            data = base64.b64encode(drawing.file(self.read_from).encode()).decode()
             alt = escape(drawing.title)
             parts.append(f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">')
         if listed:

@@ -111,5 +111,5 @@ def _of_store(given: Given, question: "MergedQuestion", asking: "Asking") -> "It
         from arclink.questions.merged import as_asked
 
         name = name_of_store(STORE.required(given))
-        rows = ask_as_rows(said_from(ask(database, question.query), graph, name, given))
+        rows = ask_as_rows(said_from(ask(database, question.query), graph, name, question.given))
     yield as_asked(_HERE, rows.document, question)

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.common import SUBSET
-from arclink.access.declarations import Given
+from arclink.access.declarations import Given, sort_out
 from arclink.access.formats.json_document import archive_fields
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.formats.table import archive_lines
@@ -80,9 +80,19 @@ class MergedQuestion:
         min_hosts = query.min_hosts if "hosts" in query.question.columns else 0
         return cls(replace(query, limit=ROWS, min_hosts=0), query.limit, min_hosts, asked)
 
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Its parameters as each archive is asked."""
+        return [*self.asked, (LIMIT.name, str(ROWS))]
+
+    @property
+    def given(self) -> Given:
+        """The same by name."""
+        return sort_out(self.pairs, (*ASK_PARAMETERS, SUBSET))
+
     def url(self, instance: Instance) -> str:
         """Return the address of the question at an instance."""
-        asked = urlencode([*self.asked, (LIMIT.name, str(ROWS)), ("format", "json")])
+        asked = urlencode([*self.pairs, ("format", "json")])
         return f"{instance.url}/ask/{self.query.name}?{asked}"
 
 

@@ -168,7 +168,7 @@ def _ask_tables_here(given: Given, asked: MergedQuestion) -> AskedRows:
     try:
         store = requested_store(given)
         found = stores_of_app().tables.answer(store, asked.query)
-        found = said_from(found, store, stores_of_app().settings.cited_as, given)
+        found = said_from(found, store, stores_of_app().settings.cited_as, asked.given)
     except NotReadyError as error:
         detail = str(error)
     except LimitError as error:

@@ -20,7 +20,9 @@ from arclink.access import provenance as owner
 from arclink.access.capabilities import IN_ROWS
 from arclink.access.formats.parquet import ABOUT
 from arclink.access.provenance import Provenance, provenance_of
+from arclink.access.texts import printable
 from arclink.cli.main import group
+from arclink.known import NOT_COUNTED
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
@@ -30,7 +32,7 @@ from tests.demos import Demos
 from tests.service.conftest import PAGES, A, client_of
 from tests.service.shown import page
 from tests.service.test_doors import ASKED
-from tests.store.memory_store import MemoryStore
+from tests.store.memory_store import MemoryStore, link
 
 SVG = "{http://www.w3.org/2000/svg}"
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -82,7 +84,7 @@ def in_svg(data: bytes) -> dict[str, Any]:
     root = ElementTree.fromstring(data)
     found: dict[str, Any] = json.loads(root.findtext(f"{SVG}metadata") or "")
     assert (root.findtext(f"{SVG}desc") or "").splitlines() == [found["cite"], found["page"]]
-    below = "".join(node.text or "" for node in root.iter(f"{SVG}tspan"))
+    below = "".join(node.text or "" for node in root.iter(f"{SVG}text"))
     assert found["state"] in below
     return found
 
@@ -245,7 +247,7 @@ def test_any_title_is_written_whole_and_harmless(where: Path, title: str) -> Non
     found = in_json(client.get("/count").data)
     parquet = in_parquet(client.get("/count?format=parquet").data)
     assert found == rows == parquet
-    assert picture["archive"] == found["archive"] == (owner.printable(title) or None)
+    assert picture["archive"] == found["archive"] == (printable(title) or None)
     assert len(found["cite"]) < 400
     assert len(found["cite"].splitlines()) == 1
     shown = page(client, f"?uri={A}")
@@ -268,7 +270,7 @@ def test_a_state_is_that_of_the_content_not_of_its_history(where: Path, tmp_path
     assert whole == state("two.db", PAGES[:2], PAGES[2:]) == state("other.db", PAGES[2:], PAGES[:2])
     assert provenance_of(MemoryStore(PAGES), "").state == whole
     fewer = state("fewer.db", PAGES[:3])
-    other_links = [replace(PAGES[0], links=PAGES[0].links[:1]), *PAGES[1:]]
+    other_links = [replace(PAGES[0], links=[link(A, "one")]), *PAGES[1:]]
     assert len({whole, fewer, state("links.db", other_links)}) == 3
     said(tmp_path / "one.db", "backup", "--into", str(tmp_path / "backup.db"))
     assert provenance_of(open_store(str(tmp_path / "backup.db")), "").state == whole
@@ -322,7 +324,7 @@ def test_a_store_is_read_once_for_its_state(where: Path, monkeypatch: pytest.Mon
 def test_a_store_that_does_not_count_its_captures_says_so(where: Path) -> None:
     with open_store(str(where)) as store:
         counted = provenance_of(store, "")
-    old = replace(counted, known=owner.NOT_COUNTED, first="", last="")
+    old = replace(counted, known=NOT_COUNTED, first="", last="")
     assert old.cite().startswith("a web archive, number of captures not known, ArcLink")
 
 
@@ -344,8 +346,8 @@ def test_what_another_archive_says_is_read_without_trust() -> None:
     assert {**GOOD, "cite": told.cite()} == told.as_fields()
     unknown = Provenance.told({**GOOD, "captures": None, "read": None, "first": None, "last": None})
     assert unknown is not None
-    assert unknown.known == owner.NOT_COUNTED
-    for wrong in (
+    assert unknown.known == NOT_COUNTED
+    wrongs: tuple[object, ...] = (
         None,
         [],
         "x",
@@ -356,7 +358,8 @@ def test_what_another_archive_says_is_read_without_trust() -> None:
         {**GOOD, "arclink": "x" * 50},
         {**GOOD, "first": "2009"},
         {**GOOD, "last": 20100101},
-    ):
+    )
+    for wrong in wrongs:
         assert Provenance.told(wrong) is None, wrong
     for counts in ({"captures": 1}, {"captures": -1}, {"read": True}, {"captures": [3]}):
         strange = Provenance.told({**GOOD, **counts})
