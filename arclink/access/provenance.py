@@ -1,8 +1,8 @@
 """Where an answer is from: the archive, its captures and their times, the state of the store.
 
 One `Provenance` goes with an answer to all its doors: JSON, CSVW, Parquet, pictures, pages, Python.
-It has no time of asking, so that the same answer has the same bytes and the same validator; files
-that nobody validates, and lines to cite, have the day.
+It has no time of asking, so that the same answer has the same bytes and the same validator; files,
+pictures and lines to cite have the day.
 
 A state is told by what a store has, not by how it came there: a store that was built in other
 batches, by another engine, or restored from a backup, has the same one.

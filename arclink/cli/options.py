@@ -273,7 +273,7 @@ _BINARY = b"PAR1"
 def write_answer(
     pieces: Iterable[bytes],
     into: str | None = None,
-    beside: Callable[[str], bytes] | None = None,
+    metadata: Callable[[str], bytes] | None = None,
 ) -> None:
     """Write the pieces of an answer to a file, completely or not at all, or to standard output.
 
@@ -282,7 +282,7 @@ def write_answer(
     Args:
         pieces: The pieces.
         into: The file; None for standard output.
-        beside: Returns the metadata of a CSV file, which is written next to it, from its address.
+        metadata: Returns the metadata of a CSV file, which is written next to it, from its address.
 
     Raises:
         UsageError: Standard output is a terminal, which cannot show this format.
@@ -292,16 +292,16 @@ def write_answer(
         from arclink.files.atomic import open_whole, written_whole
 
         path = Path(into)
-        if beside is None or (path.exists() and not path.is_file()):
+        if metadata is None or (path.exists() and not path.is_file()):
             with open_whole(path) as place, place.open("wb") as stream:
                 stream.writelines(pieces)
             return
         from arclink.access.formats.csvw import address_of, next_to
 
-        with written_whole([path, next_to(path)]) as (place, metadata):
+        with written_whole([path, next_to(path)]) as (place, next_file):
             with place.open("wb") as stream:
                 stream.writelines(pieces)
-            metadata.write_bytes(beside(address_of(path)))
+            next_file.write_bytes(metadata(address_of(path)))
         return
     for piece in pieces:
         if piece.startswith(_BINARY) and sys.stdout.isatty():

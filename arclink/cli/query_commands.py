@@ -7,7 +7,7 @@ other commands.
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from inspect import getdoc
 from pathlib import Path
@@ -145,6 +145,11 @@ def _links() -> _Query:
 
         def answer(graph: Scans) -> Iterator[bytes]:
             found = answer_link_query(graph, query, PATIENT, prefix)
+            if form.name == "csvw":
+                from arclink.access.formats.csv_rows import origin_of_links
+
+                name = name_of_store(STORE.required(given))
+                found = replace(found, described=partial(origin_of_links, graph, name, given))
             yield from form.write(found)
             if not (query.is_range or found.mementos.count):
                 from arclink.cli.similar import similar_note

@@ -108,8 +108,8 @@ def _answer(database: "SqlDatabase", store: Scans, text: str, given: Given) -> N
     try:
         with database.reading(text) as rows:
             rows.schema = with_provenance(rows.schema, origin.as_fields(today() if into else ""))
-            beside = partial(sql_as_csvw, rows.schema) if form == "csv" else None
-            write_answer(SQL_FORMATS[form](rows), into, beside)
+            metadata = partial(sql_as_csvw, rows.schema) if form == "csv" else None
+            write_answer(SQL_FORMATS[form](rows), into, metadata)
     except LimitError as error:
         option = {Limit.TIME: SECONDS, Limit.MEMORY: MEMORY}[error.limit]
         raise LimitError(error.limit, f"{error} (--{option.name})") from error

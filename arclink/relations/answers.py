@@ -73,7 +73,7 @@ def _write_sql_parquet(rows: Any) -> Iterator[bytes]:
 
 
 def sql_as_csvw(schema: Any, url: str = "answer.csv") -> bytes:
-    """Return what the answer as CSV means, and where it is from.
+    """Return the metadata of the answer as CSV, which says where it is from, too.
 
     Args:
         schema: The schema, which says it (`arclink.access.formats.parquet.with_provenance`).

@@ -14,8 +14,7 @@ from arclink.access.capabilities import IN_ROWS, Capability, capability
 from arclink.access.captures import OUTPUTS
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
-from arclink.access.formats import FORMATS, PARQUET
-from arclink.access.formats.csvw import CSVW
+from arclink.access.formats import CSVW, FORMATS, PARQUET
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import CURSOR, URI

@@ -152,6 +152,8 @@ DOORS: Mapping[str, Callable[[Path, Path], dict[str, Any]]] = {
     "CSV of SQL in a file": beside,
     "table of a report": lambda where, folder: of_report(where, folder, "report.csv"),
     "degrees of a report": lambda where, folder: of_report(where, folder, "report.degrees.csv"),
+    "links as CSVW": told("links", A, "--format", "csvw", read=in_csvw),
+    "GET links": got(f"/linkQuery?uri={A}&format=csvw&fields=uri,timestamps", in_csvw),
     "export": exported,
     "GET count": got("/count", in_json),
     "GET anchors": got(f"/anchors?uri={A}&format=csvw", in_csvw),
@@ -211,6 +213,23 @@ def test_csv_leads_to_its_metadata_which_has_its_columns(
             [row[number_of_column] for row in rows],
         )
         assert all(re.fullmatch(form, value) for value in values if value), column["name"]
+
+
+@pytest.mark.parametrize(
+    "asked", ["", "&evidence=true&validity=true", "&limit=0&fields=uri,timestamps", "&limit=1"]
+)
+def test_csv_of_links_leads_to_its_metadata_too(client: FlaskClient, asked: str) -> None:
+    answer = client.get(f"/linkQuery?uri={A}&format=csv{asked}")
+    (address,) = re.findall(r'<([^>]*)>; rel="describedby"', answer.headers["Link"])
+    document = client.get(f"/linkQuery{address}").get_json()
+    columns = document["tableSchema"]["columns"]
+    header, *rows = csv.reader(io.StringIO(answer.text, newline=""))
+    assert rows
+    assert [one["titles"] for one in columns] == header
+    assert all(one["dc:description"] for one in columns)
+    assert client.get(f"/linkQuery{document['url']}").data == answer.data
+    times = [row[header.index("timestamp")] for row in rows]
+    assert all(re.fullmatch(r"\d{14}", time) for time in times)
 
 
 FORMS = {

@@ -13,8 +13,6 @@ import orjson
 
 from arclink.access.texts import percent_encoded
 
-CSVW = "application/csvm+json"
-
 _SUFFIX = "-metadata.json"
 """End of the name by which programs find such a file (Model for Tabular Data, section 5.3)."""
 
