@@ -33,6 +33,7 @@ from arclink.questions.asking import ask, key_of
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS, QuestionScope
 from arclink.relations.database import ShownRelations
+from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans, Takedown
@@ -86,7 +87,7 @@ def plain(archive: Archive, name: str, scope: str) -> list[Row]:
 @pytest.fixture(scope="module")
 def client(path: Path, graph: LinkGraph) -> FlaskClient:
     graph.sql("FROM captures LIMIT 1")  # a service does not make the tables during a request
-    return client_of(str(path))
+    return client_of(str(path), Settings(title=path.name))
 
 
 def command_bytes(path: Path, *arguments: str) -> bytes:
