@@ -184,6 +184,14 @@ def test_all_formats_have_the_same_rows(
             assert len(rows) == len(expected)
             continue
         answer = client.get(f"/ask/{name}", query_string=[*query, ("format", form)])
+        if form == "csvw":
+            of_command, of_service = json.loads(written), answer.get_json()
+            assert of_command.pop("url") == "answer.csv"
+            assert "format=csv" in of_service.pop("url")
+            assert of_service == of_command
+            titles = [one["titles"] for one in of_command["tableSchema"]["columns"]]
+            assert {*QUESTIONS[name].columns} <= {*titles}
+            continue
         for data in (written, answer.get_data()):
             rows_found = read[form](data)
             if form in ("csv", "spreadsheet"):
