@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Self
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.archives import ArchiveReport
 from arclink.access.capabilities import Capability, ToAnswer
-from arclink.access.common import LIMIT
+from arclink.access.common import LIMIT, SUBSET
 from arclink.access.cursors import decode_cursor
-from arclink.access.declarations import AnyParameter, sort_out
+from arclink.access.declarations import AnyParameter, Given, sort_out
 from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import Profile
 from arclink.access.formats.rdf_lines import write_ntriples
@@ -33,6 +33,7 @@ from arclink.access.link_states import State
 from arclink.access.members import Member
 from arclink.access.methods import Methods
 from arclink.access.parameters import RowQuery
+from arclink.access.provenance import Provenance, provenance_of
 from arclink.access.queries import (
     CURSOR,
     DIRECTION,
@@ -71,8 +72,9 @@ from arclink.questions.queries import (
     question_asked,
     question_of_part,
 )
-from arclink.questions.rows import ask_as_rows
-from arclink.store.protocols import Answers, Scans, StoreStats
+from arclink.questions.rows import ask_as_rows, said_from
+from arclink.store.location import name_of_store
+from arclink.store.protocols import Scans, StoreStats
 from arclink.uris.resolution import serialised
 
 if TYPE_CHECKING:
@@ -110,10 +112,13 @@ class Links(ResultRows, Iterable[Member]):
     content (``docs/reference/service.md``, *Order and size of answers*), and there is no `len`.
     """
 
-    def __init__(self, store: Answers, query: LinkQuery, limit: int | None) -> None:
+    def __init__(
+        self, store: Scans, query: LinkQuery, limit: int | None, archive: str = ""
+    ) -> None:
         self._store = store
         self._query = query
         self._limit = limit
+        self._archive = archive
 
     def __iter__(self) -> Iterator[Member]:
         return islice(self._all(), self._limit)
@@ -163,6 +168,10 @@ class Links(ResultRows, Iterable[Member]):
         reading = Reading(self._store, query)
         read = (one for one in reading.mementos() if reading.state_of(one) is State.READ)
         return {Period.DAY.of(one.timestamp): KnownLinks(1, 1) for one in read}
+
+    @property
+    def provenance(self) -> Provenance:
+        return provenance_of(self._store, self._archive, self.title)
 
     @property
     def mementos(self) -> MementoSummary:
@@ -419,7 +428,9 @@ class LinkGraph(Methods, Closing):
         days = self.store.days(ALL_TIME)
         with self._sql() as database:
             table = database.answer(query)
-        return SqlAnswer(query, table, "" if days is None else known_in(days.values()).read_from)
+        read_from = "" if days is None else known_in(days.values()).read_from
+        origin = provenance_of(self.store, name_of_store(self._where), f"sql {query}")
+        return SqlAnswer(query, table, read_from, origin)
 
     def sql_batches(self, query: str) -> Iterator[arrow.RecordBatch]:
         """Yield the rows of `sql` as Arrow record batches, for an answer larger than the memory.
@@ -460,23 +471,27 @@ class LinkGraph(Methods, Closing):
             OperatorError: The tables cannot be written.
         """
         name = question_asked(question)
-        asked = self._written({"uri": uris, **given}, ASK_PARAMETERS)
-        return self._answered(AskQuery.from_parameters(asked, name=name))
+        asked = self._given({"uri": uris, **given}, ASK_PARAMETERS)
+        return self._answered(AskQuery.of(asked, name=name), asked)
 
-    def _answered(self, query: AskQuery) -> AskAnswer:
+    def _answered(self, query: AskQuery, given: Given) -> AskAnswer:
         self._check_tables("ask")
         with analysis_extra():
             from arclink.questions.asking import ask
             from arclink.relations.database import ShownRelations
         with ShownRelations(self._where, self.store) as database:
-            return ask(database, query)
+            found = ask(database, query)
+        name = name_of_store(self._where)
+        return said_from(found, self.store, name, self._with_subset(given))
 
     def ask_as_archive(self, name: str, question: MergedQuestion) -> AskedRows:
         """Return the answer to a question to several archives, of which this graph is one."""
         from arclink.federation.instances import parse_name
         from arclink.questions.merged import as_asked
 
-        return as_asked(parse_name("archives", name), self._answered(question.query), question)
+        return as_asked(
+            parse_name("archives", name), self._answered(question.query, question.given), question
+        )
 
     @takes(*_LINKS)
     def _outlinks(self, uri: str, **given: Any) -> Links:
@@ -742,7 +757,7 @@ class LinkGraph(Methods, Closing):
             raise BadParameterError("limit", str(limit), "a number of links, or 0 for all")
         asked = self._written({"uri": uri, **given}, _LINKS)
         query = LinkQuery.from_parameters(asked, direction=direction, limit=MOST_MEMBERS)
-        return Links(self.store, query, limit or None)
+        return Links(self.store, query, limit or None, name_of_store(self._where))
 
     def _mementos(self, uri: str, span: Span) -> Iterator[Memento]:
         return self.store.mementos(surt_asked("uri", uri), span)
@@ -751,18 +766,28 @@ class LinkGraph(Methods, Closing):
         """Return the answer of a capability to keywords; the methods of `Methods` call it."""
         from arclink.analysis.slice_cache import cache_of
 
-        declared = one.query.DECLARED
-        received = sort_out(self._written(given, declared), declared)
+        received = self._given(given, one.query.DECLARED)
         if question := question_of_part(one, received):
-            found = self._answered(question)
+            found = self._answered(question, received)
             return RowResult(one.name, ask_as_rows(found), found.known_by_day)
         query = one.query.of(received)
         cache = cache_of(self._where) if self._where else None
-        asked = ToAnswer(self.store, query, UNLIMITED, where=self._where, cache=cache)
+        archive = name_of_store(self._where)
+        asked = ToAnswer(
+            self.store, query, UNLIMITED, where=self._where, cache=cache, archive=archive
+        )
         days = None
         if isinstance(query, RowQuery) and query.links.direction is Direction.IN:
             days = self.store.days(query.links.span) if query.links.at is None else None
-        return RowResult(one.name, one.rows(asked), days)
+        return RowResult(one.name, one.rows(asked, self._with_subset(received)), days)
+
+    def _given(self, given: Mapping[str, object], declared: Sequence[AnyParameter]) -> Given:
+        return sort_out(self._written(given, declared), declared)
+
+    def _with_subset(self, given: Given) -> Given:
+        """Return a question with the subset of this graph, as other doors have it."""
+        subset = (self.store.selection,) if self.store.selection else ()
+        return Given({**given.texts, **({SUBSET.name: subset} if subset else {})})
 
     def _written(
         self, given: Mapping[str, object], declared: Sequence[AnyParameter]

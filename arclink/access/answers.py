@@ -8,10 +8,10 @@ inlinks are decided separately. An answer about many pages (`ranges`) is always 
 
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arclink.access.cursors import (
     DONE,
@@ -79,6 +79,7 @@ class LinkAnswer:
         followed: The redirects from the queried URI to the URI of ``query``, if they were followed.
         known_inlinks: Returns the `KnownLinks` of the captures that may show inlinks
             (`Reading.known_inlinks`).
+        described: Returns where its CSV is, and where it is from (`arclink.access.formats.csvw`).
     """
 
     query: LinkQuery
@@ -93,6 +94,7 @@ class LinkAnswer:
     replay: ReplayPrefix = NO_REPLAY
     followed: "tuple[Hop, ...]" = ()
     known_inlinks: Callable[[], KnownLinks] = field(default=lambda: NOT_COUNTED, compare=False)
+    described: Callable[[], Mapping[str, Any]] = field(default=dict, compare=False)
 
     @property
     def uri_id(self) -> UriId:

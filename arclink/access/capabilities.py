@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from arclink.access.common import SUBSET
-from arclink.access.declarations import AnyParameter, DeclaredQuery
+from arclink.access.declarations import AnyParameter, DeclaredQuery, Given
 from arclink.access.groups import Budget
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.store.protocols import Scans
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from arclink.access.formats.rows import RowAnswer
 
 Query = TypeVar("Query", bound=DeclaredQuery)
+
+_NOT_SAID = Given({})
 
 
 class ColumnKind(Enum):
@@ -82,6 +84,7 @@ class ToAnswer(NamedTuple, Generic[Query]):
         replay: The addresses of mementos.
         where: The path or URL of the store, next to which its tables are kept; or empty.
         cache: Folder for slices of the whole graph; None to make them for this answer only.
+        archive: Name of the archive, for those who cite the answer; or empty.
     """
 
     graph: Scans
@@ -90,6 +93,7 @@ class ToAnswer(NamedTuple, Generic[Query]):
     replay: ReplayPrefix = NO_REPLAY
     where: str = ""
     cache: Path | None = None
+    archive: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,19 +134,30 @@ class Capability(Generic[Query]):
         """Name of the JSON Schema of the answer."""
         return self.name.capitalize()
 
-    def rows(self, asked: ToAnswer[Query]) -> "RowAnswer":
-        """Return the answer."""
-        return self.typed(self.answer(asked))
+    def rows(self, asked: ToAnswer[Query], given: Given = _NOT_SAID) -> "RowAnswer":
+        """Return the answer, with where it is from.
+
+        Args:
+            asked: What it is answered from.
+            given: The question as the caller wrote it.
+        """
+        # Here, because commands that answer in other forms import this module.
+        from arclink.access.provenance import asked_in_words, provenance_of
+
+        words = asked_in_words(self.name, given, (*self.query.DECLARED, self.subset))
+        provenance = provenance_of(asked.graph, asked.archive, words)
+        return replace(self.typed(self.answer(asked)), provenance=provenance)
 
     def typed(self, answer: "RowAnswer") -> "RowAnswer":
-        """Return an answer whose columns have the declared types also without values."""
-        columns = (column for columns in self.lists.values() for column in columns)
+        """Return an answer whose columns have the declared meanings, and types without values."""
+        columns = [column for columns in self.lists.values() for column in columns]
         types = {
             column.name: column.kind.value
             for column in columns
             if column.kind not in (ColumnKind.TIME, ColumnKind.TEXTS)
         }
-        return replace(answer, types={**types, **answer.types})
+        meanings = {column.name: column.about for column in columns}
+        return replace(answer, types={**types, **answer.types}, meanings=meanings)
 
 
 IN_ROWS: Final[Mapping[str, str]] = {

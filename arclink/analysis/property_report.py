@@ -6,11 +6,12 @@ script.
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import numpy as np
 
+from arclink.access.formats.csvw import csvw, saying
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.kinds import kinds_line, others_line
 from arclink.analysis.power_law import PowerLaw
@@ -100,13 +101,26 @@ def degrees_as_csv(found: Sequence[Properties]) -> str:
     return buffer.getvalue()
 
 
-def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
+def describe_degrees(url: str, provenance: Mapping[str, object]) -> bytes:
+    """Return the metadata of the file of degrees, whose address is ``url``."""
+    kinds = dict(zip(_DEGREE_COLUMNS, ("string", "string", "int64", "int64"), strict=True))
+    about = {
+        "window": "Window of time, or all.",
+        "direction": "in: links to a node; out: links of a node.",
+        "links": "Number of links.",
+        "nodes": "Number of nodes with that many.",
+    }
+    return csvw(kinds, kinds.__getitem__, about, url=url, **saying(provenance))
+
+
+def as_html(slices: Slices, found: Sequence[Properties], store: str, cite: str) -> str:
     """Return the HTML page.
 
     Args:
         slices: The slices that the properties describe.
         found: The properties of the whole first, then of the windows.
         store: The name of the store.
+        cite: A line to cite.
     """
     whole, windows = found[0], found[1:]
     names = [one.window for one in windows]
@@ -187,6 +201,7 @@ def as_html(slices: Slices, found: Sequence[Properties], store: str) -> str:
         *degrees,
         "<h2>The table</h2>",
         _table(found),
+        f'<p class="about">To cite: {escape(cite)}</p>',
     ]
     title = f"The link graph of {escape(store)}"
     head = (

@@ -5,10 +5,13 @@ which the style sheet of a page replaces these colours. A file has its title and
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from textwrap import wrap
 from typing import ClassVar
+
+import orjson
 
 from arclink.access.formats.table import cut_in_the_middle
 from arclink.access.link_states import State
@@ -34,7 +37,7 @@ COLOURS = {
 _FILLS = {"amount": "link", "read": "ink", "gone": "warn"}
 """The colours of classes that are not named like one."""
 
-MARGIN, _HEAD, _FOOT = 20.0, 46.0, 40.0
+MARGIN, _HEAD, _FOOT, _LINE = 20.0, 46.0, 40.0, 14.0
 _WIDTH, _LABEL, _AMOUNT = 900.0, 240.0, 80.0
 _BROAD = 640.0
 """Width of drawings from which narrow pages scroll them, so that their texts can be read."""
@@ -53,12 +56,16 @@ class Drawing:
         width: Width of the drawing, in units of SVG.
         height: Height of the drawing.
         elements: Elements of SVG.
+        source: Where it is from, if its file says it (`file`).
+        provenance: The same as members of JSON.
     """
 
     title: str
     width: float
     height: float
     elements: str = field(repr=False)
+    source: str = field(default="", repr=False)
+    provenance: Mapping[str, object] | None = field(default=None, repr=False)
 
     media_type: ClassVar = "image/svg+xml"
     suffix: ClassVar = ".svg"
@@ -74,32 +81,56 @@ class Drawing:
         )
 
     def _repr_svg_(self) -> str:
-        """Return the picture for a notebook."""
+        """Return the picture for a notebook, which says around it where it is from."""
         return self.file("")
 
-    def file(self, source: str) -> str:
+    def file(
+        self, source: str | None = None, provenance: Mapping[str, object] | None = None
+    ) -> str:
         """Return the picture as a whole file of SVG.
 
         Args:
-            source: Where it is from: the archive, and the address of the page.
+            source: Where it is from: lines for people, below the picture; by default its own.
+            provenance: The same as members of JSON.
         """
-        width, height = self.width + 2 * MARGIN, self.height + _HEAD + _FOOT
+        if source is None:
+            source, provenance = self.source, self.provenance
+        lines = _wrapped(source, int(self.width / 5.5))
+        width = self.width + 2 * MARGIN
+        height = self.height + _HEAD + _FOOT + _LINE * (len(lines) - 1)
         title = cut_in_the_middle(self.title, int(self.width / 8.5))
-        foot = cut_in_the_middle(source, int(self.width / 5.5))
+        first = height - 14 - _LINE * (len(lines) - 1)
+        foot = "".join(
+            f'<text x="{MARGIN}" y="{first + _LINE * number:.0f}" font-size="10" '
+            f'fill="{COLOURS["soft"]}">{escape(line)}</text>'
+            for number, line in enumerate(lines)
+        )
+        facts = provenance and f"<metadata>{escape(orjson.dumps(provenance).decode())}</metadata>"
         return (
             '<?xml version="1.0" encoding="UTF-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" '
             f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" '
             f'font-family="sans-serif" font-size="11"><title>{escape(self.title)}</title>'
-            f'<desc>{escape(source)}</desc><defs><pattern id="hatch" width="6" height="6" '
-            'patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line x1="0" x2="0" '
+            f"<desc>{escape(source)}</desc>{facts or ''}"
+            '<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" '
+            'patternTransform="rotate(45)"><line x1="0" x2="0" '
             f'y1="0" y2="6" stroke="{COLOURS["hatch"]}" stroke-width="2.5"/></pattern></defs>'
             f'<rect width="100%" height="100%" fill="{COLOURS["paper"]}"/>'
             f'<text x="{MARGIN}" y="28" font-size="16" font-weight="bold" '
             f'fill="{COLOURS["ink"]}">{escape(title)}</text>'
             f'<g transform="translate({MARGIN} {_HEAD})">{_LINKS.sub("", self.elements)}</g>'
-            f'<text x="{MARGIN}" y="{height - 14:.0f}" font-size="10" '
-            f'fill="{COLOURS["soft"]}">{escape(foot)}</text></svg>\n'
+            f"{foot}</svg>\n"
         )
+
+
+def _wrapped(source: str, width: int) -> list[str]:
+    """Return the lines of a source in cells of a picture; an address shows its host and its end."""
+    lines = []
+    for line in source.splitlines() or [""]:
+        if "://" in line:
+            lines.append(cut_in_the_middle(line, width))
+        else:
+            lines += wrap(line, width)
+    return lines or [""]
 
 
 _HATCHED = "Hatched: no capture that could show it was read, so it is unknown."

@@ -25,6 +25,7 @@ from arclink.access.formats.rows import (
     shown_text,
 )
 from arclink.access.formats.table import cut_in_the_middle, safe_text
+from arclink.access.provenance import Provenance, today
 from arclink.access.tallies import Period
 from arclink.access.texts import counted
 from arclink.errors import ArclinkError, UsageError
@@ -81,6 +82,17 @@ class ResultRows(ABC):
     @abstractmethod
     def as_rows(self, most: int | None = None) -> RowAnswer:
         """Return the rows, or the first ``most`` of them. Lists of times are ``timestamps``."""
+
+    @property
+    def provenance(self) -> Provenance | None:
+        """Where the rows are from; None if they are not read from one store."""
+        return None
+
+    @property
+    def cite(self) -> str:
+        """One line to cite, with the day of today; what the rows are, if they name no archive."""
+        found = self.provenance
+        return found.cite(today()) if found else f"{self.title}: {self.read_from}"
 
     def __repr__(self) -> str:
         try:
@@ -184,9 +196,12 @@ class ResultRows(ABC):
         gaps = axis.unknown() if axis.has_known else ()
         row = Strip(label, axis.bars(counts, label, label), "amount", f"{counts.total():,}")
         row = replace(row, gaps=gaps, height=60)
-        return strips(
-            safe_text(self.title), [row], axis, scale_of(axis, most_of([counts]), "times")
-        )
+        scale = scale_of(axis, most_of([counts]), "times")
+        drawing, found = strips(safe_text(self.title), [row], axis, scale), self.provenance
+        if found is None:
+            return replace(drawing, source=self.read_from)
+        source = f"{self.read_from}\n{found.cite()}"
+        return replace(drawing, source=source, provenance=found.as_fields())
 
 
 class ListedRows(ResultRows, Sequence[Item]):
@@ -244,6 +259,10 @@ class RowResult(ListedRows[Row]):
     @property
     def known_by_day(self) -> Mapping[str, KnownLinks] | None:
         return self._days
+
+    @property
+    def provenance(self) -> Provenance | None:
+        return self._answer.provenance
 
     def as_rows(self, most: int | None = None) -> RowAnswer:
         return self._answer.first_rows(most)

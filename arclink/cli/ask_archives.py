@@ -23,7 +23,8 @@ from arclink.cli.options import (
 from arclink.errors import UsageError
 from arclink.federation.limits import QueryLimits
 from arclink.questions.queries import LIMIT
-from arclink.questions.rows import ASK_FORMAT, check_format
+from arclink.questions.rows import ASK_FORMAT, check_format, said_from
+from arclink.store.location import name_of_store
 
 if TYPE_CHECKING:
     from arclink.federation.requests import Asking
@@ -107,4 +108,6 @@ def _of_store(given: Given, question: "MergedQuestion", asking: "Asking") -> "It
         from arclink.questions.asking import ask
         from arclink.questions.merged import as_asked
 
-        yield as_asked(_HERE, ask(database, question.query), question)
+        name = name_of_store(STORE.required(given))
+        found = said_from(ask(database, question.query), graph, name, question.given)
+    yield as_asked(_HERE, found, question)

@@ -270,20 +270,38 @@ _BINARY = b"PAR1"
 """How an answer begins that no terminal can show."""
 
 
-def write_answer(pieces: Iterable[bytes], into: str | None = None) -> None:
+def write_answer(
+    pieces: Iterable[bytes],
+    into: str | None = None,
+    metadata: Callable[[str], bytes] | None = None,
+) -> None:
     """Write the pieces of an answer to a file, completely or not at all, or to standard output.
 
     Standard output has each piece as soon as it is made.
+
+    Args:
+        pieces: The pieces.
+        into: The file; None for standard output.
+        metadata: Returns the metadata of a CSV file, which is written next to it, from its address.
 
     Raises:
         UsageError: Standard output is a terminal, which cannot show this format.
         OperatorError: The file cannot be written.
     """
     if into is not None:
-        from arclink.files.atomic import open_whole
+        from arclink.files.atomic import open_whole, written_whole
 
-        with open_whole(Path(into)) as place, place.open("wb") as stream:
-            stream.writelines(pieces)
+        path = Path(into)
+        if metadata is None or (path.exists() and not path.is_file()):
+            with open_whole(path) as place, place.open("wb") as stream:
+                stream.writelines(pieces)
+            return
+        from arclink.access.formats.csvw import address_of, next_to
+
+        with written_whole([path, next_to(path)]) as (place, next_file):
+            with place.open("wb") as stream:
+                stream.writelines(pieces)
+            next_file.write_bytes(metadata(address_of(path)))
         return
     for piece in pieces:
         if piece.startswith(_BINARY) and sys.stdout.isatty():

@@ -7,7 +7,7 @@ other commands.
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from inspect import getdoc
 from pathlib import Path
@@ -38,6 +38,7 @@ from arclink.cli.options import (
 )
 from arclink.errors import InputError, UsageError
 from arclink.model import ALL_TIME
+from arclink.store.location import name_of_store
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
@@ -101,14 +102,16 @@ def _in_rows(one: Capability[Any]) -> _Query:
     from arclink.access.formats.rows import ROW_FORMAT
 
     def read(given: Given) -> _Answer:
-        form = ROW_FORMAT.required(given)
+        form, name = ROW_FORMAT.required(given), name_of_store(STORE.required(given))
         if "*" in given.text(one.query.DECLARED[0]):  # else no page needs what answers questions
             from arclink.questions.queries import question_of_part
 
             if question := question_of_part(one, given):
                 return _to_question(given, question, form)
         query, prefix = one.query.of(given), REPLAY.optional(given) or NO_REPLAY
-        return lambda graph: form.write(one.rows(ToAnswer(graph, query, replay=prefix)))
+        return lambda graph: form.write(
+            one.rows(ToAnswer(graph, query, replay=prefix, archive=name), given)
+        )
 
     replay = (REPLAY,) if one.has_replay else ()
     return _Query((STORE, one.subset, *one.query.DECLARED, *replay, ROW_FORMAT), read)
@@ -121,9 +124,10 @@ def _to_question(given: Given, query: "AskQuery", form: "RowFormat") -> _Answer:
         with requested_tables(given, graph) as database:
             from arclink.cli.ask_archives import with_notes
             from arclink.questions.asking import ask
-            from arclink.questions.rows import ask_as_rows
+            from arclink.questions.rows import ask_as_rows, said_from
 
-            found = ask(database, query)
+            name = name_of_store(STORE.required(given))
+            found = said_from(ask(database, query), graph, name, given)
         yield from with_notes(form, ask_as_rows(found), found.unknown, found.left_out)
 
     return answer
@@ -163,6 +167,11 @@ def _links() -> _Query:
 
         def answer(graph: Scans) -> Iterator[bytes]:
             found = answer_link_query(graph, query, PATIENT, prefix)
+            if form.name == "csvw":
+                from arclink.access.formats.csv_rows import origin_of_links
+
+                name = name_of_store(STORE.required(given))
+                found = replace(found, described=partial(origin_of_links, graph, name, given))
             yield from form.write(found)
             if not (query.is_range or found.mementos.count):
                 from arclink.cli.similar import similar_note

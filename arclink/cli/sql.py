@@ -3,14 +3,19 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from arclink.access.common import SUBSET
 from arclink.access.declarations import PATH, TEXT, Given, Parameter, named, number, whole_number
+from arclink.access.provenance import asked_in_words, provenance_of, today
 from arclink.cli.options import GRAPH, STORE, open_requested_graph, takes, write_answer
 from arclink.errors import ArclinkError, Limit, LimitError
+from arclink.store.location import name_of_store
+from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
     from arclink.relations.database import SqlDatabase
@@ -30,10 +35,17 @@ QUERY = Parameter(
 FORMAT = Parameter(
     "format",
     "Format of the answer.",
-    named({name: name for name in ("table", "csv", "json", "parquet")}),
+    named({name: name for name in ("table", "csv", "json", "parquet", "csvw")}),
     default="table",
 )
-INTO = Parameter("into", "Output file.", PATH, metavar="FILE", otherwise="standard output")
+INTO = Parameter(
+    "into",
+    "Output file; next to a CSV file, FILE-metadata.json says what its columns are and where they "
+    "are from (CSVW).",
+    PATH,
+    metavar="FILE",
+    otherwise="standard output",
+)
 MEMORY = Parameter(
     "memory",
     "Megabytes of memory that a query may use; more goes to temporary files.",
@@ -78,32 +90,37 @@ def command(given: Given) -> None:
         store = opened.enter_context(open_requested_graph(given))
         database = opened.enter_context(SqlDatabase(where, store, limits))
         if query is not None:
-            _answer(database, query, given)
+            _answer(database, store, query, given)
         elif sys.stdin.isatty():
-            _shell(database, given)
+            _shell(database, store, given)
         else:
             for text in database.split(sys.stdin.read()):
-                _answer(database, text, given)
+                _answer(database, store, text, given)
 
 
-def _answer(database: "SqlDatabase", text: str, given: Given) -> None:
-    from arclink.relations.answers import SQL_FORMATS
+def _answer(database: "SqlDatabase", store: Scans, text: str, given: Given) -> None:
+    from arclink.access.formats.parquet import with_provenance
+    from arclink.relations.answers import SQL_FORMATS, sql_as_csvw
 
-    write, into = SQL_FORMATS[FORMAT.required(given)], INTO.optional(given)
+    form, into = FORMAT.required(given), INTO.optional(given)
+    words = asked_in_words("sql", Given({**given.texts, QUERY.name: (text,)}), (QUERY, SUBSET))
+    origin = provenance_of(store, name_of_store(STORE.required(given)), words)
     try:
         with database.reading(text) as rows:
-            write_answer(write(rows), into)
+            rows.schema = with_provenance(rows.schema, origin.as_fields(today() if into else ""))
+            metadata = partial(sql_as_csvw, rows.schema) if form == "csv" else None
+            write_answer(SQL_FORMATS[form](rows), into, metadata)
     except LimitError as error:
         option = {Limit.TIME: SECONDS, Limit.MEMORY: MEMORY}[error.limit]
         raise LimitError(error.limit, f"{error} (--{option.name})") from error
 
 
-def _shell(database: "SqlDatabase", given: Given) -> None:
+def _shell(database: "SqlDatabase", store: Scans, given: Given) -> None:
     """Answer queries that a person writes, until the end of input."""
     click.echo(_RULES)
     for text in typed(_with_history()):
         try:
-            _answer(database, text, given)
+            _answer(database, store, text, given)
         except ArclinkError as error:
             click.echo(str(error), err=True)
         except KeyboardInterrupt:

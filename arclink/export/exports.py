@@ -24,6 +24,7 @@ from arclink.export.spells import spells_of
 from arclink.extras import analysis_extra
 from arclink.files.atomic import written_whole
 from arclink.model import ALL_TIME
+from arclink.store.location import name_of_store
 from arclink.store.protocols import OpenStore, Scans
 
 
@@ -92,7 +93,7 @@ def export(store: Scans, query: ExportQuery, path: Path, where: str = "") -> Exp
             for file in files
         }
         exported = Exported(query, tally, sizes)
-        facts = manifest_of(store, query, tally, exported.files)
+        facts = manifest_of(store, query, tally, exported.files, name_of_store(where))
         write_package(manifest, facts, dict(zip(sizes, files, strict=True)))
     return exported
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from arclink.access.kinds import kinds_line
+from arclink.access.provenance import provenance_of, today
 from arclink.export.data_package import Facts, origin_of
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.store.protocols import Scans
@@ -52,7 +53,11 @@ class ExportTally:
 
 
 def manifest_of(
-    store: Scans, query: ExportQuery, tally: ExportTally, files: Mapping[str, int]
+    store: Scans,
+    query: ExportQuery,
+    tally: ExportTally,
+    files: Mapping[str, int],
+    archive: str = "",
 ) -> Facts:
     """Return the manifest as a JSON object (``docs/reference/exports.md``, *Manifest*).
 
@@ -61,9 +66,12 @@ def manifest_of(
         query: The query.
         tally: Counts of what was written.
         files: Size of each file in bytes, by name.
+        archive: Name of the archive; may be empty.
     """
     links = query.links
+    words = f"export --format {query.form.value} --level {query.level.value}"
     return {
+        "provenance": provenance_of(store, archive, words).as_fields(today()),
         **origin_of(store, query.form.value, links.span),
         "level": query.level.value,
         "at": links.at,

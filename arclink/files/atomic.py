@@ -118,8 +118,20 @@ def _check_path(path: Path, kind: type[OperatorError]) -> None:
         raise kind(f"{path} is a folder; the output is a file. Name a file in it.")
     if path.exists() and not path.is_file():
         raise kind(f"{path} is a device or pipe, which a file cannot replace. Name another path.")
+    if path.is_symlink() and _leads_to_open(path):
+        raise kind(f"{path} leads to a file that a program has open. Name the file itself.")
     if path.is_file() and _is_sqlite(path):  # a store named by mistake would be lost
         raise kind(f"{path} is a SQLite file, such as a store. Name another path.")
+
+
+def _leads_to_open(link: Path) -> bool:
+    """Return whether a link leads to an open file, as ``/dev/stdout`` to the file after ``>``.
+
+    To replace such a link would take ``/dev/stdout`` away from all programs.
+    """
+    return f"{link.readlink()}".startswith("/proc/") or link.parent.resolve().is_relative_to(
+        "/proc"
+    )
 
 
 def _is_sqlite(path: Path) -> bool:

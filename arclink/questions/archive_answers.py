@@ -16,6 +16,7 @@ import orjson
 
 from arclink.access.archives import Refused
 from arclink.access.capabilities import ColumnKind
+from arclink.access.provenance import Provenance
 from arclink.access.queries import LONGEST_URI
 from arclink.access.texts import printable
 from arclink.analysis.slices import Level
@@ -65,6 +66,7 @@ class ArchiveRows:
         last: Timestamp of the newest.
         by_period: Number of captures in each window.
         unknown: Why no row does not mean "none"; empty if it does.
+        provenance: Where its answer is from; None if it does not say it.
     """
 
     rows: Mapping[RowKey, Row] = field(default_factory=dict)
@@ -75,6 +77,7 @@ class ArchiveRows:
     last: Timestamp | None = None
     by_period: Mapping[str, int] = field(default_factory=dict)
     unknown: str = ""
+    provenance: Provenance | None = None
 
 
 def columns_of(query: AskQuery) -> tuple[str, ...]:
@@ -171,6 +174,7 @@ def accepted_answer(document: object, query: AskQuery) -> tuple[ArchiveRows, Cou
             None if last is None else Timestamp(last),
             by_period,
             printable(unknown[:_LONGEST_REASON]) if isinstance(unknown, str) else "",
+            Provenance.told(others.get("provenance")),
         ),
         +refused,
         lacks,

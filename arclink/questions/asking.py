@@ -18,6 +18,7 @@ from pyarrow import compute
 
 from arclink.access.chronicles import units_known
 from arclink.access.formats.rows import RowAnswer
+from arclink.access.provenance import Provenance
 from arclink.access.tallies import Period
 from arclink.analysis.slices import Level
 from arclink.analysis.windows import EVER
@@ -26,7 +27,7 @@ from arclink.charts.results import ResultRows
 from arclink.known import NOTHING, KnownLinks, known_by, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.questions.queries import AskQuery, Term
-from arclink.questions.table import COUNTS_OF_CAPTURES, Basis, QuestionScope, SliceGroups
+from arclink.questions.table import COUNTS_OF_CAPTURES, MEANINGS, Basis, QuestionScope, SliceGroups
 from arclink.relations.asking import FOLDER as COMMON
 from arclink.relations.asking import prepared, text_of
 from arclink.relations.database import RelationsDatabase, with_integers
@@ -169,6 +170,7 @@ class AskAnswer(ResultRows):
         added: Number of rows that are only about a window in which nothing is known.
         compared: Number of pages that could be compared: at two times, or in two periods if there
             are no rows; None if the question compares no pages.
+        provenance: Where it is from; None if no door has said it.
     """
 
     query: AskQuery
@@ -178,6 +180,7 @@ class AskAnswer(ResultRows):
     windows: Mapping[str, KnownLinks]
     added: int = 0
     compared: int | None = None
+    provenance: Provenance | None = None
 
     def periods(self, period: Period) -> Collection[str]:
         """Return the periods of which the question has an answer: no row means none in them."""
@@ -270,7 +273,15 @@ class AskAnswer(ResultRows):
         """Return the rows, or the first ``most`` of them."""
         table = self.table.slice(0, most)
         types = {field.name: field.type for field in table.schema}
-        return RowAnswer({}, (), table.column_names, {"rows": table.to_pylist()}, types=types)
+        return RowAnswer(
+            {},
+            (),
+            table.column_names,
+            {"rows": table.to_pylist()},
+            types=types,
+            meanings=MEANINGS,
+            provenance=self.provenance,
+        )
 
 
 def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:

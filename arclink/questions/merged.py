@@ -15,11 +15,12 @@ from urllib.parse import urlencode
 from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.capabilities import ColumnKind
 from arclink.access.common import SUBSET
-from arclink.access.declarations import Given
+from arclink.access.declarations import Given, sort_out
 from arclink.access.formats.json_document import ReportFields, archive_fields
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.formats.table import archive_lines
 from arclink.access.kinds import kinds_line
+from arclink.access.provenance import ProvenanceFields
 from arclink.access.texts import counted, printable
 from arclink.errors import InstanceError
 from arclink.federation.instances import Instance
@@ -43,7 +44,7 @@ from arclink.questions.rows import (
     asked_line,
     read_from,
 )
-from arclink.questions.table import COLUMNS, Merge
+from arclink.questions.table import COLUMNS, MEANINGS, Merge
 
 if TYPE_CHECKING:
     from arclink.questions.asking import AskAnswer
@@ -52,6 +53,7 @@ ROWS = 50_000
 """Largest number of rows about each address and window that an instance is asked for."""
 
 ARCHIVES = "archives"
+NAMES_OF_ARCHIVES = "The archives that the row is about together."
 """Column with the names of the archives that a row is about together."""
 
 AskedRows = tuple[ArchiveRows, ArchiveReport]
@@ -91,9 +93,19 @@ class MergedQuestion:
         min_hosts = query.min_hosts if "hosts" in query.question.columns else 0
         return cls(replace(query, limit=ROWS, min_hosts=0), query.limit, min_hosts, asked)
 
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Its parameters as each archive is asked."""
+        return [*self.asked, (LIMIT.name, str(ROWS))]
+
+    @property
+    def given(self) -> Given:
+        """The same by name."""
+        return sort_out(self.pairs, (*ASK_PARAMETERS, SUBSET))
+
     def url(self, instance: Instance) -> str:
         """Return the address of the question at an instance."""
-        asked = urlencode([*self.asked, (LIMIT.name, str(ROWS)), ("format", "json")])
+        asked = urlencode([*self.pairs, ("format", "json")])
         return f"{instance.url}/ask/{self.query.name}?{asked}"
 
 
@@ -175,7 +187,7 @@ def ask_instances(
 def as_asked(name: str, answer: "AskAnswer", question: MergedQuestion) -> AskedRows:
     """Return an answer of this process like one of another instance."""
     found = ask_as_rows(answer)
-    rows, refused, lacks = accepted_answer({**found.about, **found.sections}, question.query)
+    rows, refused, lacks = accepted_answer(found.document, question.query)
     outcome = Outcome.PARTIAL if lacks else Outcome.ANSWERED
     return rows, ArchiveReport(name, outcome, lacks, _number(rows), refused=refused, noun="row")
 
@@ -330,6 +342,7 @@ class _AnsweringArchive(ReportFields):
     rows: int
     captures: KnownCapturesFields | None
     unknown: Annotated[str | None, "Why no rows does not mean that there is nothing."]
+    provenance: ProvenanceFields | None
 
 
 class MergedAnswerFields(AskedQuestionFields):
@@ -362,8 +375,10 @@ def merged_as_rows(answer: MergedRows) -> RowAnswer:
         name: "string" if kind is ColumnKind.TIME else kind.value for name, kind in kinds.items()
     }
     types[ARCHIVES] = "list<string>"
+    meanings = {**MEANINGS, ARCHIVES: NAMES_OF_ARCHIVES}
+    columns = (ARCHIVES, *columns)
     return RowAnswer(
-        about, lines, (ARCHIVES, *columns), sections, types=types, decimals=3, uris=uris
+        about, lines, columns, sections, types=types, decimals=3, uris=uris, meanings=meanings
     )
 
 
@@ -378,7 +393,13 @@ def _fields(rows: ArchiveRows, report: ArchiveReport) -> Mapping[str, object]:
             "by_period": rows.by_period,
         }
     unknown = rows.unknown or None
-    return {**archive_fields(report), "captures": captures, "unknown": unknown}
+    provenance = rows.provenance and rows.provenance.as_fields()
+    return {
+        **archive_fields(report),
+        "captures": captures,
+        "unknown": unknown,
+        "provenance": provenance,
+    }
 
 
 def _lines(answer: MergedRows, unknown: str) -> Iterator[str]:

@@ -4,16 +4,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
-from arclink.access.declarations import ConflictError, named
+from arclink.access.common import SUBSET
+from arclink.access.declarations import ConflictError, Given, named
 from arclink.access.formats.fields import HeadFields, KindsCounted
 from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS, RowAnswer, RowFormat
 from arclink.access.formats.seeds import SEED_FORMATS
 from arclink.access.formats.table import date_and_time
 from arclink.access.kinds import kinds_line
+from arclink.access.provenance import asked_in_words, provenance_of
 from arclink.access.texts import counted, printable
 from arclink.model import ALL_TIME, Timestamp
-from arclink.questions.queries import AskQuery
-from arclink.questions.table import COLUMNS, QUESTIONS, Basis, QuestionScope
+from arclink.questions.queries import ASK_PARAMETERS, AskQuery
+from arclink.questions.table import MEANINGS, QUESTIONS, Basis, QuestionScope
+from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
     from arclink.questions.asking import AskAnswer
@@ -28,6 +31,22 @@ ASK_FORMAT = replace(
     "configuration, YAML) are for crawlers, if rows are pages.",
     form=named(ASK_FORMATS),
 )
+
+
+def said_from(answer: "AskAnswer", store: Scans, archive: str, given: Given) -> "AskAnswer":
+    """Return an answer that says where it is from.
+
+    Args:
+        answer: The answer.
+        store: What it was read from.
+        archive: Name of the archive; may be empty.
+        given: The question as the caller wrote it.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    words = asked_in_words(f"ask {answer.query.name}", given, (*ASK_PARAMETERS, SUBSET))
+    return replace(answer, provenance=provenance_of(store, archive, words))
 
 
 def check_format(query: AskQuery, form: RowFormat) -> None:
@@ -111,7 +130,17 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
     types = {field.name: field.type for field in answer.table.schema}
     rows = {"rows": answer.table.to_pylist()}
     uris = "name" if query.has_uris else ""
-    return RowAnswer(about, lines, names, rows, types=types, decimals=3, uris=uris)
+    return RowAnswer(
+        about,
+        lines,
+        names,
+        rows,
+        types=types,
+        decimals=3,
+        uris=uris,
+        meanings=MEANINGS,
+        provenance=answer.provenance,
+    )
 
 
 def about_query(query: AskQuery) -> AskedQuestionFields:
@@ -215,7 +244,7 @@ def questions_as_rows() -> RowAnswer:
         for name, one in QUESTIONS.items()
     ]
     return RowAnswer(
-        {"columns": {name: column.about for name, column in COLUMNS.items()}},
+        {"columns": MEANINGS},
         [],
         [*rows[0]],
         {"questions": rows},

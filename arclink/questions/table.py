@@ -276,6 +276,9 @@ COLUMNS: Mapping[str, AnswerColumn] = {
 }
 """The columns of all questions; those of `EXTRA` come first."""
 
+MEANINGS: Mapping[str, str] = {name: column.about for name, column in COLUMNS.items()}
+"""What each column is, as people read it."""
+
 COUNTS_OF_CAPTURES = ("captures", "pages", "success", "redirects", "errors", "known")
 """Columns that are 0 where there are no captures, in questions that are not about links."""
 

@@ -12,9 +12,11 @@ import orjson
 import pyarrow as arrow
 
 from arclink.access.declarations import warn_renamed
-from arclink.access.formats.parquet import parquet_pieces
+from arclink.access.formats.csvw import csvw, saying
+from arclink.access.formats.parquet import ABOUT, parquet_pieces
 from arclink.access.formats.rows import Row, RowAnswer, csv_pieces
 from arclink.access.formats.table import columns, cut_in_the_middle
+from arclink.access.provenance import Provenance
 from arclink.access.texts import counted
 from arclink.charts.results import ListedRows
 from arclink.errors import UsageError
@@ -78,11 +80,26 @@ def _write_sql_parquet(rows: Any) -> Iterator[bytes]:
         raise UsageError(f"--format parquet: {error}; cast the column to a text") from error
 
 
+def sql_as_csvw(schema: Any, url: str = "answer.csv") -> bytes:
+    """Return the metadata of the answer as CSV, which says where it is from, too.
+
+    Args:
+        schema: The schema, which says it (`arclink.access.formats.parquet.with_provenance`).
+        url: Address of the CSV, relative to that of its metadata.
+    """
+    types = {field.name: str(field.type) for field in schema}
+    # Lists are JSON in a cell here.
+    kinds = {name: "string" if kind.startswith("list") else kind for name, kind in types.items()}
+    about = orjson.loads(schema.metadata[ABOUT])
+    return csvw(schema.names, kinds.__getitem__, {}, url=url, **saying(about["provenance"]))
+
+
 SQL_FORMATS: Mapping[str, Callable[[Any], Iterator[bytes]]] = {
     "table": _write_sql_table,
     "csv": _write_sql_csv,
     "json": _write_sql_json,
     "parquet": _write_sql_parquet,
+    "csvw": lambda rows: iter([sql_as_csvw(rows.schema)]),
 }
 
 
@@ -94,8 +111,10 @@ class SqlAnswer(ListedRows[Row]):
     no picture: what its rows count is not known.
     """
 
-    def __init__(self, query: str, table: arrow.Table, read_from: str) -> None:
-        self._query, self._read_from = query, read_from
+    def __init__(
+        self, query: str, table: arrow.Table, read_from: str, provenance: Provenance
+    ) -> None:
+        self._query, self._read_from, self._provenance = query, read_from, provenance
         names: list[str] = []
         for name in table.column_names:  # a row by column would lose one of the same name
             while name in names:
@@ -120,10 +139,14 @@ class SqlAnswer(ListedRows[Row]):
     def read_from(self) -> str:
         return self._read_from
 
+    @property
+    def provenance(self) -> Provenance:
+        return self._provenance
+
     def as_rows(self, most: int | None = None) -> RowAnswer:
         types = {field.name: field.type for field in self._table.schema}
         rows = [*_Rows(self._table.slice(0, most))]
-        return RowAnswer({}, (), [*types], {"rows": rows}, types=types)
+        return RowAnswer({}, (), [*types], {"rows": rows}, types=types, provenance=self._provenance)
 
     def to_arrow(self) -> arrow.Table:
         return self._table

@@ -27,6 +27,7 @@ from arclink.questions.merged import (
     merged_as_rows,
 )
 from arclink.questions.queries import question_asked
+from arclink.questions.rows import said_from
 from arclink.service.negotiation import ASK_FORMAT, FORMAT, accepted_ask_format, accepted_format
 from arclink.service.pages.html_output import prefers_page, rendered
 from arclink.service.pages.requests import download
@@ -165,7 +166,9 @@ def _ask_tables_here(given: Given, asked: MergedQuestion) -> AskedRows:
     """
     name, start = stores_of_app().settings.archive, time.monotonic()
     try:
-        found = stores_of_app().tables.answer(requested_store(given), asked.query)
+        store = requested_store(given)
+        found = stores_of_app().tables.answer(store, asked.query)
+        found = said_from(found, store, stores_of_app().settings.cited_as, asked.given)
     except NotReadyError as error:
         detail = str(error)
     except LimitError as error:

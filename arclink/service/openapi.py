@@ -14,7 +14,7 @@ from arclink.access.capabilities import IN_ROWS, Capability, Cost, capability
 from arclink.access.captures import OUTPUTS
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
-from arclink.access.formats import FORMATS, PARQUET, Format
+from arclink.access.formats import CSVW, FORMATS, PARQUET, Format
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import CURSOR, URI
@@ -106,6 +106,7 @@ _OF_MEDIA_TYPE: Mapping[str, Schema] = {
     PARQUET: {"type": "string", "format": "binary"},
     "application/ld+json": {"type": "array"},
     "application/yaml": {"type": "object"},
+    CSVW: {"type": "object"},
 }
 """What bodies are after their media type is read; others are texts."""
 

@@ -5,6 +5,8 @@ They are the links of a URI, the outcome of each capture, and all capabilities i
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from threading import BoundedSemaphore
 from typing import Any, Final
@@ -18,6 +20,7 @@ from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter
 from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import FIELDS, PROFILE
+from arclink.access.formats.csv_rows import origin_of_links
 from arclink.access.formats.explanations import explanation_fields
 from arclink.access.queries import LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
@@ -34,6 +37,8 @@ from arclink.service.questions import respond_to_question
 from arclink.service.responses import (
     asked,
     content_type,
+    in_format,
+    link_to_metadata,
     link_to_next,
     respond,
     started,
@@ -63,13 +68,18 @@ def link_query() -> Response:
     query = LinkQuery.of(given)
     form.check(query)
     settings = stores_of_app().settings
-    answer = answer_link_query(requested_store(given), query, settings.budget, settings.replay)
+    store = requested_store(given)
+    answer = answer_link_query(store, query, settings.budget, settings.replay)
+    url, archive = in_format("csv"), settings.cited_as
+    answer = replace(answer, described=partial(origin_of_links, store, archive, given, url))
     pieces = form.write(answer)
     response = Response(
         started(pieces) if query.limit == 0 else b"".join(pieces),
         content_type=content_type(media_type),
     )
     response.vary.add("Accept")
+    if form.name == "csv":
+        link_to_metadata(response)
     if answer.next is not None:
         link_to_next(response, answer.next, answer.query.uri if answer.followed else "")
     add_memento_headers(response, answer)
@@ -92,8 +102,10 @@ def _view(name: str) -> Callable[[], Response]:
             return respond_to_question(question, given, form)
         query, settings = one.query.of(given), stores_of_app().settings
         store, where = requested_store(given), stores_of_app().where
+        limits = settings.budget, settings.replay
+        asked_of = ToAnswer(store, query, *limits, where, archive=settings.cited_as)
         with _turn(one):
-            rows = one.rows(ToAnswer(store, query, settings.budget, settings.replay, where))
+            rows = one.rows(asked_of, given)
         return respond(rows, form)
 
     return answer

@@ -10,7 +10,7 @@ from arclink.access.declarations import AnyParameter, Form, Given, Parameter
 from arclink.access.formats.rows import RowAnswer, RowFormat
 from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery, question_asked
-from arclink.questions.rows import ask_as_rows, questions_as_rows
+from arclink.questions.rows import ask_as_rows, questions_as_rows, said_from
 from arclink.service.negotiation import (
     ASK_FORMAT,
     ROW_FORMAT,
@@ -78,8 +78,10 @@ def ask_question(question: str) -> Response:
 
 def respond_to_question(query: AskQuery, given: Given, form: tuple[RowFormat, str]) -> Response:
     """Return the answer of a store to a question; see `ask_question`."""
-    answer = stores_of_app().tables.answer(requested_store(given), query)
-    return respond_with_rows(ask_as_rows(answer), form, answer.total, answer.unknown)
+    store, stores = requested_store(given), stores_of_app()
+    answer = stores.tables.answer(store, query)
+    rows = ask_as_rows(said_from(answer, store, stores.settings.cited_as, given))
+    return respond_with_rows(rows, form, answer.total, answer.unknown)
 
 
 def respond_with_rows(

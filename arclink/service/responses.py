@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from itertools import chain, islice
 from typing import Annotated, Any, Final, TypedDict
@@ -11,6 +12,7 @@ from flask import Request, Response, request
 from werkzeug.exceptions import ClientDisconnected, RequestURITooLarge
 
 from arclink.access.declarations import AnyParameter, Given, sort_out
+from arclink.access.formats import CSVW
 from arclink.access.formats.rows import RowAnswer, RowFormat
 from arclink.access.queries import CURSOR, FOLLOW, URI
 from arclink.access.texts import printable_uri
@@ -72,11 +74,25 @@ def end_if_client_left() -> None:
 
 def respond(answer: RowAnswer, form: tuple[RowFormat, str]) -> Response:
     """Return a response with an answer in rows, in the given format and media type."""
+    answer = replace(answer, url=in_format("csv"))
     response = Response(b"".join(form[0].write(answer)), content_type=content_type(form[1]))
     response.vary.add("Accept")
+    if form[0].name == "csv":
+        link_to_metadata(response)
     if answer.next is not None:
         link_to_next(response, answer.next)
     return response
+
+
+def link_to_metadata(response: Response) -> None:
+    """Add the link to what the columns of an answer in CSV mean."""
+    add_links(response, [f'<{in_format("csvw")}>; rel="describedby"; type="{CSVW}"'])
+
+
+def in_format(form: str) -> str:
+    """Return a relative reference to this answer in another format (resolved by RFC 8288)."""
+    others = [pair for pair in request.args.items(multi=True) if pair[0] != "format"]
+    return f"?{urlencode([*others, ('format', form)], errors='replace')}"
 
 
 def lead_to(address: str) -> Response:

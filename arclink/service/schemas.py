@@ -21,8 +21,9 @@ from arclink.access.declarations import attributes_of
 from arclink.access.formats.explanations import ExplanationsFields
 from arclink.access.formats.json_document import LinksFields
 from arclink.access.formats.timemaps import TimeMapFields
+from arclink.access.provenance import ProvenanceFields
 from arclink.model import Timestamp
-from arclink.questions.merged import ARCHIVES, MergedAnswerFields
+from arclink.questions.merged import ARCHIVES, NAMES_OF_ARCHIVES, MergedAnswerFields
 from arclink.questions.rows import AnswerFields, QuestionsFields
 from arclink.questions.table import COLUMNS
 from arclink.service.problems import ProblemFields
@@ -159,11 +160,13 @@ def _in_rows(
     head: type, lists: Mapping[str, Sequence[RowColumn]], has_one_list: bool = False
 ) -> Schema:
     """Return the schema of an answer in rows; see `Capability`."""
+    is_of_one = head is not MergedAnswerFields  # else each archive says where it is from
+    from_where = (("provenance", _schema_of(ProvenanceFields), True),) if is_of_one else ()
     rows = (
         (name, {"type": "array", "items": _row_of(columns)}, not has_one_list)
         for name, columns in lists.items()
     )
-    return _object((*_fields_of(head, None), *rows), _about(head))
+    return _object((*_fields_of(head, None), *from_where, *rows), _about(head))
 
 
 for _answer in (
@@ -178,6 +181,6 @@ _OF_ANSWERS = [
     for name, column in COLUMNS.items()
 ]
 """The columns of all questions; an answer has some of them."""
-_NAMES = RowColumn(ARCHIVES, ColumnKind.TEXTS, "The archives that the row is of.")
+_NAMES = RowColumn(ARCHIVES, ColumnKind.TEXTS, NAMES_OF_ARCHIVES)
 SCHEMAS["Answer"] = _in_rows(AnswerFields, {"rows": _OF_ANSWERS})
 SCHEMAS["MergedAnswer"] = _in_rows(MergedAnswerFields, {"rows": [_NAMES, *_OF_ANSWERS]})

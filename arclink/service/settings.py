@@ -64,3 +64,8 @@ class Settings:
     origins: tuple[str, ...] = ()
     has_pages: bool = True
     archives: tuple[str, ...] = ()
+
+    @property
+    def cited_as(self) -> str:
+        """Title of the archive, or its name among collections; empty without."""
+        return self.title or self.collection

@@ -101,6 +101,15 @@ def local_path_of(where: str) -> Path:
     return path_of(where)
 
 
+def name_of_store(where: str) -> str:
+    """Return the name of a store, without its folder or servers; empty if it has none.
+
+    Raises:
+        UsageError: The path or URL does not name a store.
+    """
+    return local_path_of(where).name if where else ""
+
+
 def identity_of(where: str) -> str:
     """Return a text that names a store on all machines: its URL, or its path on this machine.
 

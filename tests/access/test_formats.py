@@ -162,7 +162,8 @@ def test_a_format_that_does_not_stream_refuses_an_unlimited_query(name: str) -> 
 STREAMED = [name for name in sorted(FORMATS) if FORMATS[name].streams]
 
 
-@pytest.mark.parametrize("name", [name for name in STREAMED if name != "parquet"])  # in groups
+# Parquet is written in groups, and metadata has no members.
+@pytest.mark.parametrize("name", [name for name in STREAMED if name not in ("parquet", "csvw")])
 def test_a_format_that_streams_writes_a_member_before_it_reads_the_next(name: str) -> None:
     def members() -> Iterable[Member]:
         yield member(B, "one text", T1)

@@ -1,6 +1,7 @@
 """The web page of the service, used as a person uses it in a browser."""
 
 import re
+import zlib
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
@@ -469,6 +470,11 @@ def test_a_picture_is_saved_as_png(browser: "Browser", service: Service) -> None
         width, height = (int.from_bytes(data[at : at + 4]) for at in (16, 20))
         assert width == 2 * 940
         assert height > 300
+        begin = data.index(b"iTXtDescription")
+        size = int.from_bytes(data[begin - 4 : begin])
+        chunk, checksum = data[begin : begin + 4 + size], data[begin + 4 + size :][:4]
+        assert zlib.crc32(chunk) == int.from_bytes(checksum)
+        assert re.search(r"ArcLink \S+, state [0-9a-f]{16}, read .*\nhttp://", chunk.decode())
 
 
 def test_without_a_script_pictures_are_saved_as_svg_only(

@@ -58,6 +58,19 @@ def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["links.csv"]
 
 
+def test_a_link_to_an_open_file_is_not_replaced(tmp_path: Path) -> None:
+    """Whoever may write in ``/dev`` would take ``/dev/stdout`` away from all programs."""
+    with (tmp_path / "log").open("wb") as log:
+        (link := tmp_path / "stdout").symlink_to(f"/proc/self/fd/{log.fileno()}")
+        for path in (link, Path(f"/proc/self/fd/{log.fileno()}")):
+            with pytest.raises(OperatorError, match=r"open\. Name the file itself"):
+                write_whole(path, b"links")
+        assert link.is_symlink()
+    (other := tmp_path / "links").symlink_to(tmp_path / "log")
+    write_whole(other, b"links")
+    assert other.read_bytes() == b"links"
+
+
 def test_a_store_is_not_replaced(tmp_path: Path) -> None:
     store = tmp_path / "links.db"
     with closing(sqlite3.connect(store)) as connection:

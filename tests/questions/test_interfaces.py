@@ -33,6 +33,7 @@ from arclink.questions.asking import ask, key_of
 from arclink.questions.queries import AskQuery
 from arclink.questions.table import QUESTIONS, QuestionScope
 from arclink.relations.database import ShownRelations
+from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans, Takedown
@@ -86,7 +87,7 @@ def plain(archive: Archive, name: str, scope: str) -> list[Row]:
 @pytest.fixture(scope="module")
 def client(path: Path, graph: LinkGraph) -> FlaskClient:
     graph.sql("FROM captures LIMIT 1")  # a service does not make the tables during a request
-    return client_of(str(path))
+    return client_of(str(path), Settings(title=path.name))
 
 
 def command_bytes(path: Path, *arguments: str) -> bytes:
@@ -183,6 +184,14 @@ def test_all_formats_have_the_same_rows(
             assert len(rows) == len(expected)
             continue
         answer = client.get(f"/ask/{name}", query_string=[*query, ("format", form)])
+        if form == "csvw":
+            of_command, of_service = json.loads(written), answer.get_json()
+            assert of_command.pop("url") == "answer.csv"
+            assert "format=csv" in of_service.pop("url")
+            assert of_service == of_command
+            titles = [one["titles"] for one in of_command["tableSchema"]["columns"]]
+            assert {*QUESTIONS[name].columns} <= {*titles}
+            continue
         for data in (written, answer.get_data()):
             rows_found = read[form](data)
             if form in ("csv", "spreadsheet"):

@@ -19,6 +19,7 @@ from arclink.cli.main import group
 from arclink.questions.queries import ASK_PARAMETERS
 from arclink.questions.table import _WAS, QUESTIONS
 from arclink.service.application import create_app
+from arclink.service.settings import Settings
 from tests.demos import Demos
 
 BOTH = [name for name in IN_ROWS if name in QUESTIONS]
@@ -35,7 +36,7 @@ def store(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def client(store: Path) -> Iterator[FlaskClient]:
-    with create_app(str(store)).test_client() as client:
+    with create_app(str(store), Settings(title=store.name)).test_client() as client:
         yield client
 
 

@@ -31,6 +31,7 @@ from arclink.service.application import create_app
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.location import open_store
+from arclink.version import VERSION
 from tests.captures.archives import T1, T2, Record, store_of
 from tests.demos import Demos
 from tests.sources import ROOT
@@ -384,7 +385,8 @@ def test_the_dialogue_of_the_page_is_what_a_client_gets(store: str) -> None:
                     assert content.text == shown
                 else:
                     assert json.loads(content.text) == found.structured_content
-                    assert found.structured_content["answer"] == json.loads(shown)
+                    now = re.sub(r'(ArcLink |"arclink": ")[.0-9]+', rf"\g<1>{VERSION}", shown)
+                    assert found.structured_content["answer"] == json.loads(now)
 
     anyio.run(talk)
 

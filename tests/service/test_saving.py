@@ -106,7 +106,7 @@ def test_only_rows_that_are_pages_are_offered_to_crawlers(client: FlaskClient) -
 
 def test_a_picture_says_where_it_is_from(client: FlaskClient) -> None:
     data = client.get(f"/?uri={A}&view=glance&picture=hosts-in").get_data(as_text=True)
-    assert "ArcLink · http://localhost/?uri=" in data
+    assert ">http://localhost/?uri=" in data
     assert "picture" not in data
 
 

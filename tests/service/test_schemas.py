@@ -83,7 +83,7 @@ def test_the_schema_of_a_capability_has_its_head_and_its_columns() -> None:
         one = capability(name)
         properties = SCHEMAS[one.schema]["properties"]
         assert isinstance(properties, Mapping)
-        assert {*one.head.__annotations__} == {*properties} - {*one.lists}
+        assert {*one.head.__annotations__, "provenance"} == {*properties} - {*one.lists}
         for rows in one.lists:
             row: Mapping[str, Mapping[str, object]] = properties[rows]["items"]["properties"]
             assert all(column["description"] for column in row.values())

@@ -20,6 +20,9 @@ from arclink.access.queries import BadParameterError, ConflictError, LinkQuery
 PARQUET = "application/vnd.apache.parquet"
 """The media type of Parquet."""
 
+CSVW = "application/csvm+json"
+"""The media type of the metadata of CSV."""
+
 
 class Profile(Enum):
     """The ways to express links as statements."""
@@ -86,7 +89,9 @@ class Format:
                     "profile=links, show it",
                 )
         if query.limit == 0 and not self.streams:
-            streaming = ", ".join(name for name, other in FORMATS.items() if other.streams)
+            streaming = ", ".join(  # the metadata of CSV has no links
+                name for name, other in FORMATS.items() if other.streams and name != "csvw"
+            )
             raise ConflictError(
                 "limit",
                 "0",
@@ -210,6 +215,7 @@ FORMATS: Mapping[str, Format] = {
                 ("csv", "text/csv", _in("csv_rows", "write_csv")),
                 ("spreadsheet", "text/csv", _in("csv_rows", "write_spreadsheet")),
                 ("parquet", PARQUET, _in("csv_rows", "write_parquet")),
+                ("csvw", CSVW, _in("csv_rows", "write_csvw")),
             )
         ),
     )
@@ -219,7 +225,7 @@ FORMATS: Mapping[str, Format] = {
 FORMAT = Parameter("format", "Format of the answer.", named(FORMATS), default="table")
 FIELDS = Parameter(
     "fields",
-    "With jsonl, csv, spreadsheet and parquet: only these fields of each link.",
+    "With jsonl, csv, spreadsheet, parquet and csvw: only these fields of each link.",
     named({name: name for name in _FIELD_NAMES}),
     is_list=True,
     has_commas=True,

@@ -41,6 +41,11 @@ def parquet_pieces(schema: Any, batches: Iterable[Any]) -> Iterator[bytes]:
     yield buffer.getvalue()
 
 
+def with_provenance(schema: Any, provenance: Mapping[str, object]) -> Any:
+    """Return an Arrow schema that says where its rows are from (members of JSON)."""
+    return schema.with_metadata({ABOUT: orjson.dumps({"provenance": provenance})})
+
+
 def parquet_of_rows(
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],

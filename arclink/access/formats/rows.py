@@ -15,9 +15,11 @@ from typing import Any, Self
 import orjson
 
 from arclink.access.declarations import Parameter, named
-from arclink.access.formats import PARQUET
+from arclink.access.formats import CSVW, PARQUET
+from arclink.access.formats.csvw import csvw, saying
 from arclink.access.formats.parquet import parquet_of_rows
 from arclink.access.formats.table import columns, date_and_time
+from arclink.access.provenance import Provenance
 from arclink.model import Timestamp
 from arclink.portions import portions
 
@@ -80,6 +82,9 @@ class RowAnswer:
         decimals: Number of decimal places in a terminal.
         types: Arrow types of columns, or their names, where they are known also without rows.
         uris: Name of the column with the page that a row is; empty if rows are something else.
+        meanings: What columns mean, as sentences by name; empty if they are not declared.
+        provenance: Where the rows are from; None if they are not read from one store.
+        url: Address of the same answer as CSV, for its metadata.
     """
 
     about: Mapping[str, object]
@@ -93,12 +98,48 @@ class RowAnswer:
     decimals: int = 6
     types: Mapping[str, Any] = field(default_factory=dict)
     uris: str = ""
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    provenance: Provenance | None = None
+    url: str = "answer.csv"
+
+    @property
+    def head(self) -> Mapping[str, object]:
+        """The members of JSON before the rows."""
+        from_where = self.provenance and {"provenance": self.provenance.as_fields()}
+        return {**self.about, **(from_where or {})}
+
+    @property
+    def document(self) -> Mapping[str, object]:
+        """All members of JSON."""
+        return {**self.head, **self.sections}
 
     @property
     def times(self) -> frozenset[str]:
         """Names of the columns of times; a declared type tells others of the same name."""
         named = TIME_COLUMNS.intersection(self.columns)
         return frozenset(one for one in named if str(self.types.get(one, "string")) == "string")
+
+    def as_csvw(self, url: str, day: str = "") -> bytes:
+        """Return the metadata of the answer as CSV (`arclink.access.formats.csvw`).
+
+        Args:
+            url: Address of the CSV, relative to that of its metadata.
+            day: The day on which it was read, for a file; or empty.
+        """
+        times = self.times
+
+        def kind_of(column: str) -> str:
+            if column in times:
+                return "time"
+            if column in self.types:
+                return str(self.types[column])
+            values = (row.get(column) for row in self.labelled())
+            value = next((one for one in values if one is not None), "")
+            return _KINDS.get(type(value), "string")
+
+        said = saying(self.provenance.as_fields(day)) if self.provenance else {}
+        notes = said or {"notes": self.about.get("archives")}
+        return csvw(self.columns, kind_of, self.meanings, url=url, **notes)
 
     def first_rows(self, most: int | None) -> Self:
         """Return the answer with up to ``most`` rows of each list; with all of them if None."""
@@ -126,7 +167,7 @@ class RowFormat:
 
 def _write_rows_json(answer: RowAnswer) -> Iterator[bytes]:
     """Yield one document that ends with a line end."""
-    yield orjson.dumps({**answer.about, **answer.sections}, option=orjson.OPT_APPEND_NEWLINE)
+    yield orjson.dumps(answer.document, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _write_rows_json_lines(answer: RowAnswer) -> Iterator[bytes]:
@@ -213,9 +254,16 @@ def _write_rows_spreadsheet(answer: RowAnswer) -> Iterator[bytes]:
 
 def _write_rows_parquet(answer: RowAnswer) -> Iterator[bytes]:
     """Yield one Parquet file."""
-    return parquet_of_rows(
-        answer.columns, answer.values(), answer.about, answer.types, answer.times
-    )
+    return parquet_of_rows(answer.columns, answer.values(), answer.head, answer.types, answer.times)
+
+
+def _write_rows_csvw(answer: RowAnswer) -> Iterator[bytes]:
+    """Yield what the CSV of the answer means, and where it is from; no rows."""
+    yield answer.as_csvw(answer.url)
+
+
+_KINDS: Mapping[type, str] = {bool: "bool", int: "int64", float: "double", list: "list"}
+"""Arrow types of values, for columns without a declared one."""
 
 
 def _write_rows_table(answer: RowAnswer) -> Iterator[bytes]:
@@ -252,6 +300,7 @@ ROW_FORMATS: Mapping[str, RowFormat] = {
         RowFormat("csv", ("text/csv",), _write_rows_csv),
         RowFormat("spreadsheet", ("text/csv",), _write_rows_spreadsheet),
         RowFormat("parquet", (PARQUET,), _write_rows_parquet),
+        RowFormat("csvw", (CSVW,), _write_rows_csvw),
     )
 }
 """Formats by name; the first with a media type is the default of the service."""

@@ -37,7 +37,7 @@ def to_answer(given: Given, query: DeclaredQuery) -> Iterator[ToAnswer[Any]]:
         StoreError: There is no store, or it cannot be used.
     """
     from arclink.analysis.slice_cache import cache_next_to, store_of
-    from arclink.store.location import open_store
+    from arclink.store.location import name_of_store, open_store
     from arclink.subsets.opener import narrowed
 
     where, folder = STORE_OR_FILES.required(given), _CACHE.optional(given)
@@ -45,4 +45,5 @@ def to_answer(given: Given, query: DeclaredQuery) -> Iterator[ToAnswer[Any]]:
     path = store_of(where, cache)
     with open_store(path) as store:
         graph = narrowed(store, where, SUBSET.optional(given) or "")
-        yield ToAnswer(graph, query, where=path, cache=cache)
+        name = Path(where).name if Path(where).is_dir() else name_of_store(where)
+        yield ToAnswer(graph, query, where=path, cache=cache, archive=name)

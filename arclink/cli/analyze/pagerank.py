@@ -20,7 +20,7 @@ def command(given: Given) -> None:
     query, form = RankQuery.of(given), ROW_FORMAT.required(given)
     with to_answer(given, query) as asked:
         if form is not ROW_FORMATS["table"] or query.uri:
-            write_answer(form.write(PAGERANK.rows(asked)))
+            write_answer(form.write(PAGERANK.rows(asked, given)))
             return
         with ranked_windows(asked) as found:
             for table in as_table_5(found) if query.compare else as_table_4(found):

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import click
 
+from arclink.access.common import SUBSET
 from arclink.access.declarations import FILE, Given, Parameter
+from arclink.access.formats.csvw import address_of, next_to
 from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS
 from arclink.access.kinds import kinds_line, others_line
+from arclink.access.provenance import Provenance, asked_in_words, provenance_of, today
 from arclink.analysis.graph_queries import PROPERTIES, PropertiesQuery, opened_slices
 from arclink.analysis.slices import Slices
 from arclink.analysis.windows import shorten
@@ -18,7 +21,8 @@ from arclink.errors import UsageError
 
 INTO = Parameter(
     "into",
-    "HTML file of the report; tables are written next to it: .csv and .degrees.csv.",
+    "HTML file of the report; tables are written next to it (.csv and .degrees.csv), each with "
+    "its metadata (CSVW).",
     FILE,
     default="properties.html",
     was=("output",),
@@ -47,7 +51,7 @@ def command(given: Given) -> None:
         if given.has(INTO):
             raise UsageError("--format prints a table, and --into names a page: give one of them")
         with to_answer(given, PropertiesQuery.of(given)) as asked:
-            write_answer(form.write(PROPERTIES.rows(asked)))
+            write_answer(form.write(PROPERTIES.rows(asked, given)))
         return
     store, into = STORE_OR_FILES.required(given), INTO.required(given)
     page = Path(into)
@@ -58,15 +62,20 @@ def command(given: Given) -> None:
             f"the page: --into {page.stem}.html"
         )
     with to_answer(given, PropertiesQuery.of(given)) as asked, opened_slices(asked) as slices:
-        _write_report(slices, store, (page, table, degrees))
+        words = asked_in_words("analyze properties", given, (*PropertiesQuery.DECLARED, SUBSET))
+        provenance = provenance_of(asked.graph, asked.archive, words)
+        _write_report(slices, store, provenance, (page, table, degrees))
 
 
-def _write_report(slices: Slices, store: str, paths: Sequence[Path]) -> None:
-    """Write the page and the tables, and print what is in them."""
+def _write_report(
+    slices: Slices, store: str, provenance: Provenance, paths: Sequence[Path]
+) -> None:
+    """Write the page and the tables, with their metadata, and print what is in them."""
     from arclink.analysis.properties import properties_of
     from arclink.analysis.property_report import (
         as_html,
         degrees_as_csv,
+        describe_degrees,
         law_in_words,
         properties_as_rows,
     )
@@ -75,10 +84,17 @@ def _write_report(slices: Slices, store: str, paths: Sequence[Path]) -> None:
     found = [properties_of(slices, number) for number in range(len(slices))]
     name = Path(store).name.encode(errors="backslashreplace").decode()
     page, table, degrees = paths
-    with written_whole([table, degrees, page]) as (new_table, new_degrees, new_page):
-        new_page.write_text(as_html(slices, found, name), "utf-8")
-        new_table.write_bytes(b"".join(ROW_FORMATS["csv"].write(properties_as_rows(slices, found))))
+    rows = replace(PROPERTIES.typed(properties_as_rows(slices, found)), provenance=provenance)
+    metadata = [next_to(one) for one in (table, degrees)]
+    with written_whole([table, degrees, *metadata, page]) as (
+        *(new_table, new_degrees, of_table, of_degrees),
+        new_page,
+    ):
+        new_page.write_text(as_html(slices, found, name, provenance.cite(today())), "utf-8")
+        new_table.write_bytes(b"".join(ROW_FORMATS["csv"].write(rows)))
         new_degrees.write_text(degrees_as_csv(found), "utf-8", newline="")
+        of_table.write_bytes(rows.as_csvw(address_of(table), today()))
+        of_degrees.write_bytes(describe_degrees(address_of(degrees), provenance.as_fields(today())))
     whole = found[0]
     click.echo(
         f"{whole.nodes:,} nodes ({slices.level.plural}), {whole.edges:,} links between them; "

@@ -63,7 +63,7 @@ class GraphFile:
     media_type: ClassVar = "application/gexf+xml"
     suffix: ClassVar = ".gexf"
 
-    def file(self, source: str) -> bytes:
+    def file(self, source: str, provenance: Mapping[str, object]) -> bytes:
         """Return GEXF.
 
         Raises:

@@ -12,11 +12,12 @@ from flask.blueprints import BlueprintSetupState
 from jinja2.bccache import Bucket, BytecodeCache
 
 from arclink.access.formats.table import cut_in_the_middle, date_and_time
+from arclink.access.provenance import today
 from arclink.access.texts import counted, printable, printable_uri
 from arclink.charts.time_axis import day_in_words, days_in_words, in_words, moment_in_words
 from arclink.service.hosts import source_of
 from arclink.service.pages.requests import View, about
-from arclink.service.pages.saving import SUFFIXES, address_of, picture_file
+from arclink.service.pages.saving import SUFFIXES, address_of, picture_file, provenance_here
 
 site = Blueprint("site", __name__)
 """Parts of every application that answers people: an icon, and the filters of templates."""
@@ -156,6 +157,7 @@ def _file_name(href: str) -> str:
 site.add_app_template_global(about, "about")
 site.add_app_template_global(View, "View")
 site.add_app_template_global(address_of, "picture_address")
+site.add_app_template_global(lambda: provenance_here().cite(today()), "line_to_cite")
 
 
 @site.get("/favicon.ico")
@@ -171,8 +173,7 @@ def rendered(template: str, code: HTTPStatus = HTTPStatus.OK, /, **words: object
         NotFound: There is no such picture.
     """
     pictures: Any = words.get("pictures", {})
-    archive = getattr(words.get("archive"), "title", "")
-    if code is HTTPStatus.OK and (response := picture_file(pictures, archive)):
+    if code is HTTPStatus.OK and (response := picture_file(pictures)):
         return response
     response = current_app.make_response(_bounded(render_template(template, **words)))
     response.status_code = code.value

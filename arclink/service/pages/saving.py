@@ -16,12 +16,14 @@ from flask import Response, request
 from werkzeug.exceptions import NotFound
 
 from arclink.access.formats.rows import ROW_FORMATS, RowAnswer, RowFormat
+from arclink.access.provenance import Provenance, provenance_of, today
 from arclink.access.queries import Direction
 from arclink.access.seen_links import LinkCounts
 from arclink.access.tallies import Extent
 from arclink.access.texts import printable, printable_uri
 from arclink.service.pages.requests import download
 from arclink.service.responses import content_type
+from arclink.service.stores import current_store, stores_of_app
 
 _PICTURE: Final = "picture"
 """The parameter with the name of a picture."""
@@ -57,8 +59,8 @@ class _Saved(Protocol):
     @property
     def suffix(self) -> str: ...
 
-    def file(self, source: str) -> str | bytes:
-        """Return the file; ``source`` says where it is from."""
+    def file(self, source: str, provenance: Mapping[str, object]) -> str | bytes:
+        """Return the file; ``source`` says where it is from, and ``provenance`` in JSON."""
 
 
 Pictures = Mapping[str, Callable[[], _Saved]]
@@ -95,8 +97,9 @@ class _SavedRows:
     def suffix(self) -> str:
         return f".{SUFFIXES.get(self.form.name, self.form.name)}"
 
-    def file(self, source: str) -> bytes:
-        answer = replace(self.rows, about={**self.rows.about, "source": source})
+    def file(self, source: str, provenance: Mapping[str, object]) -> bytes:
+        about = {**self.rows.about, "source": source, "provenance": provenance}
+        answer = replace(self.rows, about=about)
         return b"".join(self.form.write(answer))
 
 
@@ -161,15 +164,24 @@ def address_of(name: str) -> str:
     return download("", [*given(), (_PICTURE, name)])
 
 
-def picture_file(pictures: Pictures, archive: str) -> Response | None:
+def provenance_here() -> Provenance:
+    """Return where a page is from.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    return provenance_of(current_store(), stores_of_app().settings.cited_as)
+
+
+def picture_file(pictures: Pictures) -> Response | None:
     """Return the picture that this request names; None if it is for a page.
 
     Args:
         pictures: The pictures of the page.
-        archive: Title of the archive; may be empty.
 
     Raises:
         NotFound: The page has no such picture.
+        StoreError: The store cannot be read.
     """
     name = request.args.get(_PICTURE)
     if name is None:
@@ -178,10 +190,12 @@ def picture_file(pictures: Pictures, archive: str) -> Response | None:
         known = ", ".join(pictures) or "none"
         raise NotFound(f"This page has no picture {printable(name)!a}; it has: {known}.")
     page = f"{request.base_url}{'?' if given() else ''}{urlencode(given())}"
-    source = printable(f"{archive + ' · ' if archive else ''}ArcLink · {page}")
+    provenance, day = provenance_here(), today()
+    source = f"{provenance.cite(day)}\n{printable(page)}"
     picture = pictures[name]()
     is_xml = picture.media_type.endswith("+xml")
     media_type = f"{picture.media_type}; charset=utf-8" if is_xml else picture.media_type
-    response = Response(picture.file(source), HTTPStatus.OK, content_type=media_type)
+    file = picture.file(source, {**provenance.as_fields(day), "page": printable(page)})
+    response = Response(file, HTTPStatus.OK, content_type=media_type)
     response.headers["Content-Disposition"] = f'attachment; filename="{name}{picture.suffix}"'
     return response

@@ -32,7 +32,7 @@ from arclink.questions.queries import (
     AskQuery,
 )
 from arclink.questions.similar import similar_queries
-from arclink.questions.table import COLUMNS, QUESTIONS, QuestionScope
+from arclink.questions.table import MEANINGS, QUESTIONS, QuestionScope
 from arclink.service.pages.answers import (
     ASK,
     about_name,
@@ -274,7 +274,7 @@ def _whole(
         "unchanged": answer.unchanged,
         **through_time(answer.known),
         "columns": names,
-        "meanings": {name: column.about for name, column in COLUMNS.items()},
+        "meanings": MEANINGS,
         "rows": [[row[name] for name in names] for row in rows],
         "total": answer.total,
         "found": answer.found,

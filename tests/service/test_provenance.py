@@ -1,0 +1,400 @@
+"""Each answer says where it is from, the same at every door, whatever an archive is called."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner
+from flask.testing import FlaskClient
+
+import arclink
+from arclink.access import provenance as owner
+from arclink.access.capabilities import IN_ROWS
+from arclink.access.formats.parquet import ABOUT
+from arclink.access.provenance import Provenance, provenance_of
+from arclink.access.texts import printable
+from arclink.cli.main import group
+from arclink.known import NOT_COUNTED
+from arclink.service.settings import Settings
+from arclink.store.embargo import Embargo, EmbargoedStore
+from arclink.store.location import open_store
+from arclink.version import VERSION
+from tests.access.sqlite_pages import load_pages
+from tests.demos import Demos
+from tests.service.conftest import PAGES, A, client_of
+from tests.service.shown import page
+from tests.service.test_doors import ASKED
+from tests.store.memory_store import MemoryStore, link
+
+SVG = "{http://www.w3.org/2000/svg}"
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
+ASK = ("ask", "linkers", "*.a.example")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arclink.service.tables._PATIENCE", 60.0)
+
+
+@pytest.fixture(scope="module")
+def where(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("provenance")
+    load_pages(folder / "links.db", folder / "graph", [PAGES])
+    return folder / "links.db"
+
+
+@pytest.fixture
+def client(where: Path) -> FlaskClient:
+    return client_of(str(where), Settings(title="links.db"))
+
+
+def said(where: Path, *words: str) -> bytes:
+    done = CliRunner().invoke(group, [*words, "--store", str(where)])
+    assert done.exit_code == 0, done.output
+    return done.stdout_bytes
+
+
+def in_json(data: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(data)["provenance"]
+    return found
+
+
+def in_csvw(data: bytes) -> dict[str, Any]:
+    document = json.loads(data)
+    (found,) = document["notes"]
+    assert document["dc:bibliographicCitation"] == found["cite"]
+    assert document["dc:source"] == found["archive"]
+    return dict(found)
+
+
+def in_parquet(data: bytes) -> dict[str, Any]:
+    metadata = pyarrow.parquet.read_schema(io.BytesIO(data)).metadata
+    return in_json(metadata[ABOUT])
+
+
+def in_svg(data: bytes) -> dict[str, Any]:
+    root = ElementTree.fromstring(data)
+    found: dict[str, Any] = json.loads(root.findtext(f"{SVG}metadata") or "")
+    assert (root.findtext(f"{SVG}desc") or "").splitlines() == [found["cite"], found["page"]]
+    below = "".join(node.text or "" for node in root.iter(f"{SVG}text"))
+    assert found["state"] in below
+    return found
+
+
+def of_python(where: Path, ask: Callable[[arclink.LinkGraph], Any]) -> dict[str, Any]:
+    with arclink.open(where) as graph:
+        found = ask(graph)
+        assert DAY.sub("D", found.cite) == DAY.sub("D", found.provenance.cite("2026-11-29"))
+        return dict(found.provenance.as_fields())
+
+
+def exported(where: Path, folder: Path) -> dict[str, Any]:
+    said(where, "export", "--format", "csv", "--into", str(folder / "links.csv"))
+    return in_json((folder / "links.csv.json").read_bytes())
+
+
+def beside(where: Path, folder: Path) -> dict[str, Any]:
+    said(where, "sql", "FROM links", "--format", "csv", "--into", str(folder / "a b.csv"))
+    document = json.loads((folder / "a b.csv-metadata.json").read_bytes())
+    assert document["url"] == "a%20b.csv"
+    return dict(document["notes"][0])
+
+
+def of_report(where: Path, folder: Path, name: str) -> dict[str, Any]:
+    said(where, "analyze", "properties", "--into", str(folder / "report.html"))
+    found = in_csvw((folder / f"{name}-metadata.json").read_bytes())
+    assert found["cite"] in (folder / "report.html").read_text()
+    return found
+
+
+def merged(where: Path, _: Path) -> dict[str, Any]:
+    client = client_of(str(where), Settings(title="links.db"))
+    (archive,) = client.get("/aggregate/ask/linkers?uri=*.a.example&format=json").get_json()[
+        "archives"
+    ]
+    return dict(archive["provenance"])
+
+
+def got(address: str, read: Callable[[bytes], dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    def door(where: Path, _: Path) -> dict[str, Any]:
+        return read(client_of(str(where), Settings(title="links.db")).get(address).data)
+
+    return door
+
+
+def told(*words: str, read: Callable[[bytes], dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    return lambda where, _: read(said(where, *words))
+
+
+def python(ask: Callable[[arclink.LinkGraph], Any]) -> Callable[..., dict[str, Any]]:
+    return lambda where, _: of_python(where, ask)
+
+
+DOORS: Mapping[str, Callable[[Path, Path], dict[str, Any]]] = {
+    "count as JSON": told("count", "--format", "json", read=in_json),
+    "count as CSVW": told("count", "--format", "csvw", read=in_csvw),
+    "count as Parquet": told("count", "--format", "parquet", read=in_parquet),
+    "pagerank as JSON": told("analyze", "pagerank", "--format", "json", read=in_json),
+    "properties as JSON": told("analyze", "properties", "--format", "json", read=in_json),
+    "question as JSON": told(*ASK, "--format", "json", read=in_json),
+    "question as CSVW": told(*ASK, "--format", "csvw", read=in_csvw),
+    "question as Parquet": told(*ASK, "--format", "parquet", read=in_parquet),
+    "SQL as Parquet": told("sql", "FROM links", "--format", "parquet", read=in_parquet),
+    "SQL as CSVW": told("sql", "FROM links", "--format", "csvw", read=in_csvw),
+    "CSV of SQL in a file": beside,
+    "table of a report": lambda where, folder: of_report(where, folder, "report.csv"),
+    "degrees of a report": lambda where, folder: of_report(where, folder, "report.degrees.csv"),
+    "links as CSVW": told("links", A, "--format", "csvw", read=in_csvw),
+    "GET links": got(f"/linkQuery?uri={A}&format=csvw&fields=uri,timestamps", in_csvw),
+    "export": exported,
+    "GET count": got("/count", in_json),
+    "GET anchors": got(f"/anchors?uri={A}&format=csvw", in_csvw),
+    "GET question": got("/ask/linkers?uri=*.a.example", in_json),
+    "GET merged question": merged,
+    "saved picture": got(f"/?uri={A}&view=glance&picture=hosts-in", in_svg),
+    "saved rows": got(f"/?uri={A}&view=glance&picture=hosts-in-json", in_json),
+    "saved rows as Parquet": got(f"/?uri={A}&view=glance&picture=hosts-in-parquet", in_parquet),
+    "graph.count": python(lambda graph: graph.count()),
+    "graph.inlinks": python(lambda graph: graph.inlinks(A)),
+    "graph.outlinks": python(lambda graph: graph.outlinks(A)),
+    "graph.anchors": python(lambda graph: graph.anchors(A)),
+    "graph.ask": python(lambda graph: graph.ask("linkers", "*.a.example")),
+}
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_every_door_says_the_same(where: Path, tmp_path: Path, name: str) -> None:
+    found = DOORS[name](where, tmp_path)
+    with open_store(str(where)) as store:
+        expected = provenance_of(store, "links.db")
+        assert (expected.known.captures, expected.known.read) == (4, 4)
+        assert (expected.first, expected.last) == ("2009-11-03", "2010-01-30")
+    facts = dict(expected.as_fields())
+    for one in ("archive", "captures", "read", "first", "last", "state", "arclink"):
+        assert found[one] == facts[one], one
+    parts = ["links.db, 4 captures (4 with known links), 2009-11-03 to 2010-01-30"]
+    parts += [f"ArcLink {VERSION}", f"state {expected.state}"]
+    parts += [f"read {found['date']}"] if "date" in found else []
+    asked = f": {found['asked']}" if found["asked"] else ""
+    assert found["cite"] == ", ".join(parts) + asked
+
+
+@pytest.mark.parametrize("name", IN_ROWS)
+@pytest.mark.parametrize("number", [0, 1])
+def test_csv_leads_to_its_metadata_which_has_its_columns(
+    demos: Demos, name: str, number: int
+) -> None:
+    client = client_of(str(demos.store()))
+    answer = client.get(f"/{name}", query_string={**ASKED[name][number], "format": "csv"})
+    assert answer.status_code == 200
+    links = re.findall(
+        r'<([^>]*)>; rel="describedby"; type="application/csvm\+json"', str(answer.headers["Link"])
+    )
+    metadata = client.get(f"/{name}{links[0]}")
+    assert metadata.content_type == "application/csvm+json"
+    document = metadata.get_json()
+    columns = document["tableSchema"]["columns"]
+    header, *rows = csv.reader(io.StringIO(answer.text, newline=""))
+    assert [one["titles"] for one in columns] == header
+    assert client.get(f"/{name}{document['url']}").data == answer.data
+    declared = {"change", "captures", "read", "period", "window"}
+    assert all("dc:description" in one or one["name"] in declared for one in columns)
+    for number_of_column, column in enumerate(columns):
+        form, values = (
+            FORMS[json.dumps(column["datatype"])],
+            [row[number_of_column] for row in rows],
+        )
+        assert all(re.fullmatch(form, value) for value in values if value), column["name"]
+
+
+@pytest.mark.parametrize(
+    "asked", ["", "&evidence=true&validity=true", "&limit=0&fields=uri,timestamps", "&limit=1"]
+)
+def test_csv_of_links_leads_to_its_metadata_too(client: FlaskClient, asked: str) -> None:
+    answer = client.get(f"/linkQuery?uri={A}&format=csv{asked}")
+    (address,) = re.findall(r'<([^>]*)>; rel="describedby"', answer.headers["Link"])
+    document = client.get(f"/linkQuery{address}").get_json()
+    columns = document["tableSchema"]["columns"]
+    header, *rows = csv.reader(io.StringIO(answer.text, newline=""))
+    assert rows
+    assert [one["titles"] for one in columns] == header
+    assert all(one["dc:description"] for one in columns)
+    assert client.get(f"/linkQuery{document['url']}").data == answer.data
+    times = [row[header.index("timestamp")] for row in rows]
+    assert all(re.fullmatch(r"\d{14}", time) for time in times)
+
+
+FORMS = {
+    '"string"': "(?s:.*)",
+    '"integer"': r"-?\d+",
+    '"double"': r"-?\d+(\.\d+)?(e-?\d+)?",
+    '{"base": "boolean", "format": "True|False"}': "True|False",
+    '{"base": "string", "format": "[0-9]{14}", "dc:description": "UTC: YYYYMMDDhhmmss"}': r"\d{14}",
+}
+
+TITLES = {
+    "quotes": 'The "People\'s" Archive',
+    "markup": "<script>alert(1)</script> & <b>",
+    "end of CDATA": "]]><desc>x</desc>",
+    "end of a comment": "--> x",
+    "lines": "one\r\ntwo\u2028three\tfour",
+    "controls": "a\x00b\x1b[31m\x7f",
+    "right to left": "ارشیف \u202eabc",
+    "lone surrogate": "a\ud800b",
+    "long": "long " * 2_000,
+    "template": "{{ 7 * 7 }} {% raw %}",
+    "format": "%s {0} $x ${y}",
+    "blanks": "   ",
+    "links": 'x>; rel="next"',
+    "Chinese": "网页存档" * 40,
+}
+
+
+@pytest.mark.parametrize("title", TITLES.values(), ids=[*TITLES])
+def test_any_title_is_written_whole_and_harmless(where: Path, title: str) -> None:
+    client = client_of(str(where), Settings(title=title))
+    picture = in_svg(client.get(f"/?uri={A}&view=glance&picture=hosts-in").data)
+    rows = in_csvw_or_none(client.get("/count?format=csvw").data)
+    found = in_json(client.get("/count").data)
+    parquet = in_parquet(client.get("/count?format=parquet").data)
+    assert found == rows == parquet
+    assert picture["archive"] == found["archive"] == (printable(title) or None)
+    assert len(found["cite"]) < 400
+    assert len(found["cite"].splitlines()) == 1
+    shown = page(client, f"?uri={A}")
+    assert not shown.css("#view .cite script, #view .cite b")
+    assert "state" in shown.css("#view .cite")[0].text()
+    assert len(shown.css(".cite")) == 1
+
+
+def in_csvw_or_none(data: bytes) -> dict[str, Any]:
+    return dict(json.loads(data)["notes"][0])
+
+
+def test_a_state_is_that_of_the_content_not_of_its_history(where: Path, tmp_path: Path) -> None:
+    def state(name: str, *batches: list[Any]) -> str:
+        load_pages(tmp_path / name, tmp_path / f"graph of {name}", batches)
+        with open_store(str(tmp_path / name)) as store:
+            return provenance_of(store, name).state
+
+    whole = state("one.db", PAGES)
+    assert whole == state("two.db", PAGES[:2], PAGES[2:]) == state("other.db", PAGES[2:], PAGES[:2])
+    assert provenance_of(MemoryStore(PAGES), "").state == whole
+    fewer = state("fewer.db", PAGES[:3])
+    other_links = [replace(PAGES[0], links=[link(A, "one")]), *PAGES[1:]]
+    assert len({whole, fewer, state("links.db", other_links)}) == 3
+    said(tmp_path / "one.db", "backup", "--into", str(tmp_path / "backup.db"))
+    assert provenance_of(open_store(str(tmp_path / "backup.db")), "").state == whole
+    said(tmp_path / "one.db", "forget", "example,c)/", "--reason", "test")
+    assert in_json(said(tmp_path / "one.db", "count", "--format", "json"))["state"] != whole
+
+
+def test_only_what_a_caller_may_see_counts(
+    where: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embargo = Embargo(0, (PAGES[3].memento.surt,))
+    load_pages(tmp_path / "never.db", tmp_path / "graph", [PAGES[:3]])
+    with open_store(str(tmp_path / "never.db")) as never, open_store(str(where)) as store:
+        shown = EmbargoedStore(store, embargo)
+        assert provenance_of(shown, "x") == provenance_of(never, "x")
+        hidden = provenance_of(store, "x")
+        assert hidden.known.captures == 4
+        client = client_of(str(where), Settings(embargo=embargo))
+        assert in_json(client.get("/count").data)["captures"] == 3
+        of_subset = in_json(client.get("/count?subset=host:a.example").data)
+        assert (of_subset["captures"], of_subset["asked"]) == (2, "count host:a.example")
+        assert of_subset["state"] != provenance_of(shown, "x").state
+        monkeypatch.setattr(owner, "_MOST_COUNTED", 2)
+        large = provenance_of(EmbargoedStore(store, embargo), "x")
+        assert large.state not in (hidden.state, provenance_of(shown, "x").state)
+    fields = large.as_fields()
+    assert [fields[one] for one in ("captures", "read", "first", "last")] == [None] * 4
+    assert "number of captures not known" in large.cite()
+
+
+def test_the_same_answer_has_the_same_bytes_and_validator(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for address in ("/count", "/ask/linkers?uri=*.a.example", "/count?format=csvw"):
+        first = client.get(address)
+        monkeypatch.setattr(owner, "today", lambda: "2099-01-01")
+        second = client.get(address)
+        assert (first.data, first.headers["ETag"]) == (second.data, second.headers["ETag"])
+        headers = {"If-None-Match": first.headers["ETag"]}
+        assert client.get(address, headers=headers).status_code == 304
+
+
+def test_a_store_is_read_once_for_its_state(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_store(str(where)) as store:
+        before = provenance_of(store, "a", "count")
+        monkeypatch.setattr(type(store), "days", lambda *_: pytest.fail("read again"))
+        monkeypatch.setattr(type(store), "sums", lambda *_: pytest.fail("read again"))
+        assert provenance_of(store, "b", "diff") == replace(before, archive="b", asked="diff")
+
+
+def test_a_store_that_does_not_count_its_captures_says_so(where: Path) -> None:
+    with open_store(str(where)) as store:
+        counted = provenance_of(store, "")
+    old = replace(counted, known=NOT_COUNTED, first="", last="")
+    assert old.cite().startswith("a web archive, number of captures not known, ArcLink")
+
+
+GOOD = {
+    "archive": "IA",
+    "captures": 3,
+    "read": 2,
+    "first": "2009-01-01",
+    "last": "2010-01-01",
+    "state": "0123456789abcdef",
+    "arclink": "0.3.0",
+    "asked": "ask linkers",
+}
+
+
+def test_what_another_archive_says_is_read_without_trust() -> None:
+    told = Provenance.told(GOOD)
+    assert told is not None
+    assert {**GOOD, "cite": told.cite()} == told.as_fields()
+    unknown = Provenance.told({**GOOD, "captures": None, "read": None, "first": None, "last": None})
+    assert unknown is not None
+    assert unknown.known == NOT_COUNTED
+    wrongs: tuple[object, ...] = (
+        None,
+        [],
+        "x",
+        {},
+        {**GOOD, "state": "x" * 16},
+        {**GOOD, "state": ["0"]},
+        {**GOOD, "arclink": "1\n2"},
+        {**GOOD, "arclink": "x" * 50},
+        {**GOOD, "first": "2009"},
+        {**GOOD, "last": 20100101},
+    )
+    for wrong in wrongs:
+        assert Provenance.told(wrong) is None, wrong
+    for counts in ({"captures": 1}, {"captures": -1}, {"read": True}, {"captures": [3]}):
+        strange = Provenance.told({**GOOD, **counts})
+        assert strange is None or strange.known.captures is None, counts
+    long = Provenance.told({**GOOD, "archive": "x" * 10**6, "cite": "mine", "other": 1})
+    assert long is not None
+    assert len(long.cite()) < 400
+    assert "mine" not in long.cite()
+
+
+def test_a_failing_query_leaves_file_and_metadata_as_they_were(where: Path, tmp_path: Path) -> None:
+    for name in ("rows.csv", "rows.csv-metadata.json"):
+        (tmp_path / name).write_text("before")
+    words = ["sql", "SELECT error('no') FROM links", "--format", "csv", "--store", str(where)]
+    done = CliRunner().invoke(group, [*words, "--into", str(tmp_path / "rows.csv")])
+    assert done.exit_code
+    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == dict.fromkeys(
+        ("rows.csv", "rows.csv-metadata.json"), "before"
+    )
