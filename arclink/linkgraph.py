@@ -70,7 +70,7 @@ from arclink.questions.queries import (
     ASK_PARAMETERS,
     AskQuery,
     question_asked,
-    question_of_part,
+    question_behind,
 )
 from arclink.questions.rows import ask_as_rows, said_from
 from arclink.store.location import name_of_store
@@ -767,7 +767,7 @@ class LinkGraph(Methods, Closing):
         from arclink.analysis.slice_cache import cache_of
 
         received = self._given(given, one.query.DECLARED)
-        if question := question_of_part(one, received):
+        if question := question_behind(one, received):
             found = self._answered(question, received)
             return RowResult(one.name, ask_as_rows(found), found.known_by_day)
         query = one.query.of(received)

@@ -111,6 +111,8 @@ class Capability(Generic[Query]):
         examples: Command lines.
         subset: The parameter that selects a subset; on the command line it may be the first word.
         has_replay: Whether answers have the addresses of mementos in a replay system.
+        is_question: Whether parameters ask the question that has its name: it is answered by SQL
+            (`arclink.questions`), at each door.
         has_one_list: Whether an answer has only one of its lists, as the parameters say.
         cost: What an answer costs a service. Expensive ones read the whole graph: it makes one at a
             time.
@@ -126,6 +128,7 @@ class Capability(Generic[Query]):
     examples: tuple[str, ...] = ()
     subset: AnyParameter = SUBSET
     has_replay: bool = False
+    is_question: Callable[[Given], bool] = lambda _: False
     has_one_list: bool = False
     cost: Cost = Cost.ORDINARY
 

@@ -134,6 +134,12 @@ def as_written(text: str, *, is_of_index: bool = False) -> tuple[str, MatchType 
     return uri, match_type
 
 
+def asks_about_part(given: Given) -> bool:
+    """Return whether parameters are about a part of the archive, or all of it, not a page."""
+    text = given.text(URI)
+    return text == "*" or as_written(text)[1] is not None
+
+
 def as_page(uri: str) -> str:
     """Return a URI as users write it to mean its page only, not a part of the archive.
 

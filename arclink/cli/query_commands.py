@@ -103,10 +103,10 @@ def _in_rows(one: Capability[Any]) -> _Query:
 
     def read(given: Given) -> _Answer:
         form, name = ROW_FORMAT.required(given), name_of_store(STORE.required(given))
-        if "*" in given.text(one.query.DECLARED[0]):  # else no page needs what answers questions
-            from arclink.questions.queries import question_of_part
+        if one.is_question(given):
+            from arclink.questions.queries import question_behind
 
-            if question := question_of_part(one, given):
+            if question := question_behind(one, given):
                 return _to_question(given, question, form)
         query, prefix = one.query.of(given), REPLAY.optional(given) or NO_REPLAY
         return lambda graph: form.write(

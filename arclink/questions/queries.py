@@ -210,8 +210,8 @@ def question_asked(name: str) -> str:
     return QUESTION.read(name, "question")
 
 
-def question_of_part(one: Capability[Any], given: Given) -> "AskQuery | None":
-    """Return the question with the name of a capability, if it is asked about more than one page.
+def question_behind(one: Capability[Any], given: Given) -> "AskQuery | None":
+    """Return the question with the name of a capability, if that is what is asked.
 
     A page is answered by look-ups, a part of the archive by SQL, both under one name.
 
@@ -220,20 +220,21 @@ def question_of_part(one: Capability[Any], given: Given) -> "AskQuery | None":
         given: The parameters that were received for it.
 
     Returns:
-        The question; None if the capability itself answers.
+        The question, with the limit of the capability; None if that itself answers.
 
     Raises:
         BadParameterError: A parameter is only for one page, or a value is wrong.
     """
-    uri = given.text(URI)
-    if one.name not in QUESTIONS or (uri != EVERYTHING and as_written(uri)[1] is None):
+    if not one.is_question(given):
         return None
     names = {parameter.name for parameter in ASK_PARAMETERS}
     for parameter in one.query.DECLARED:
         if parameter.name not in names and given.has(parameter):
+            uri = given.text(URI)
             why = f"is only for one page: leave it out, or ask about a page instead of {uri!r}"
             raise ConflictError(parameter.name, given.text(parameter), why)
-    return AskQuery.of(given, name=one.name)
+    limits = (parameter for parameter in one.query.DECLARED if parameter.name == LIMIT.name)
+    return AskQuery.of(given, name=one.name, limit=next(limits).required(given))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from arclink.access.formats.explanations import explanation_fields
 from arclink.access.queries import LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.access.times import span_of
-from arclink.questions.queries import question_of_part
+from arclink.questions.queries import question_behind
 from arclink.service.memento import add_memento_headers
 from arclink.service.negotiation import (
     FORMAT,
@@ -98,7 +98,7 @@ def _view(name: str) -> Callable[[], Response]:
         one = capability(name)
         given = asked(in_rows(one))
         form = accepted_row_format(request, given)
-        if question := question_of_part(one, given):
+        if question := question_behind(one, given):
             return respond_to_question(question, given, form)
         query, settings = one.query.of(given), stores_of_app().settings
         store, where = requested_store(given), stores_of_app().where

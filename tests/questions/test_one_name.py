@@ -59,6 +59,9 @@ def test_a_part_of_the_archive_is_answered_as_the_question(
     expected = answer(store, "ask", name, part, *asked)
     assert expected["rows"]
     assert answer(store, name, part, *asked) == expected
+    of_page = answer(store, "ask", name, part, *named({**GIVEN[name], "limit": "1000"}))
+    by_default = answer(store, name, part, *named(GIVEN[name]))
+    assert by_default["rows"] == of_page["rows"]
     query = {"uri": part, **GIVEN[name], "limit": "7", "format": "json"}
     assert client.get(f"/{name}", query_string=query).get_json() == expected
     keywords = {keyword(one): value for one, value in GIVEN[name].items()}

@@ -16,7 +16,7 @@ from arclink.access.formats.fields import (
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.formats.table import known_line, when_asked
 from arclink.access.kinds import kinds_line
-from arclink.access.queries import LinkQuery
+from arclink.access.queries import LinkQuery, asks_about_part
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.tallies import Counts, Extent
 from arclink.access.texts import printable, printable_uri
@@ -190,5 +190,6 @@ need not have been captured: the texts are those of other pages. A part of the a
         "arclink anchors example.org --store links.db",
         "arclink anchors example.org --store links.db --by month,host",
     ),
+    is_question=asks_about_part,
     has_replay=True,
 )

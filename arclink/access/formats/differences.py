@@ -25,7 +25,7 @@ from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.table import date_and_time
 from arclink.access.kinds import kinds_line
 from arclink.access.link_states import State
-from arclink.access.queries import Direction
+from arclink.access.queries import Direction, asks_about_part
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Sighting, Timestamp, UriR
@@ -215,5 +215,6 @@ listed that differ, as by `arclink ask diff`.
     DiffFields,
     {change.value: _COLUMNS for change in Change},
     examples=("arclink diff example.org --store links.db --from 2009 --to 201003",),
+    is_question=asks_about_part,
     has_replay=True,
 )
