@@ -30,7 +30,7 @@ from arclink.model import Kind
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import Host
 
-ANCHORS_PARAMETERS: tuple[AnyParameter, ...] = (
+_PARAMETERS: tuple[AnyParameter, ...] = (
     URI,
     *TIMES,
     *COMMON_TO_FOLLOW,
@@ -50,7 +50,7 @@ class AnchorsQuery(RowQuery):
         is_by_host: Count per host of the linking pages.
     """
 
-    DECLARED = ANCHORS_PARAMETERS
+    DECLARED = _PARAMETERS
 
     period: Period | None = None
     is_by_host: bool = False

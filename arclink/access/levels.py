@@ -43,7 +43,7 @@ LEVEL = Parameter(
     choice(GroupLevel),
     is_required=True,
 )
-LEVEL_PARAMETERS: tuple[AnyParameter, ...] = (
+_PARAMETERS: tuple[AnyParameter, ...] = (
     URI,
     MATCH_TYPE,
     DIRECTION,
@@ -65,7 +65,7 @@ class LevelQuery(RowQuery):
         period: Count per day, month or year, too.
     """
 
-    DECLARED = LEVEL_PARAMETERS
+    DECLARED = _PARAMETERS
 
     level: GroupLevel
     period: Period = Period.MONTH

@@ -211,7 +211,7 @@ def question_asked(name: str) -> str:
 
 
 def question_behind(one: Capability[Any], given: Given) -> "AskQuery | None":
-    """Return the question with the name of a capability, if that is what is asked.
+    """Return the question with the name of a capability, if its parameters ask that.
 
     A page is answered by look-ups, a part of the archive by SQL, both under one name.
 

@@ -160,6 +160,6 @@ def test_evidence_beyond_the_budget_is_left_out_and_not_empty() -> None:
 def test_a_format_without_a_place_for_evidence_refuses_it(form: str) -> None:
     with pytest.raises(
         BadParameterError,
-        match="only json, jsonl, csv, spreadsheet, parquet, and RDF with profile=links, show it",
+        match="only json, jsonl, csv, spreadsheet, parquet, csvw, and RDF with profile=links",
     ):
         FORMATS[form].check(LinkQuery.from_parameters([("uri", A), ("evidence", "true")]))

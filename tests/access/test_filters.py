@@ -128,7 +128,7 @@ def test_fields_choose_columns() -> None:
         == f"uri,timestamp\r\n{B},{T1}\r\n"
     )
     with pytest.raises(
-        BadParameterError, match="only jsonl, csv, spreadsheet, parquet have columns"
+        BadParameterError, match="only jsonl, csv, spreadsheet, parquet, csvw have columns"
     ):
         FORMATS["json"].with_fields(["uri"])
 

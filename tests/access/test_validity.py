@@ -151,7 +151,7 @@ def test_every_format_with_validity_has_the_same_one() -> None:
     )
     with pytest.raises(
         BadParameterError,
-        match="only table, json, jsonl, csv, spreadsheet, parquet, and RDF with "
+        match="only table, json, jsonl, csv, spreadsheet, parquet, csvw, and RDF with "
         "profile=links, show it",
     ):
         FORMATS["turtle"].check(answer.query)

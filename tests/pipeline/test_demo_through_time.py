@@ -54,18 +54,22 @@ def test_anchors_of_popular_pages_are_the_true_ones(
     client: FlaskClient, inlinks: dict[str, list[tuple[str, str, Link]]]
 ) -> None:
     for target in popular(inlinks, 40):
-        mementos: dict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
+        mementos: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+        kinds: dict[tuple[str, str], set[str]] = defaultdict(set)
         for original, timestamp, (_, kind, text, _) in inlinks[surt_of(target)]:
-            mementos[f"{timestamp[:4]}-{timestamp[4:6]}", text, kind].add((original, timestamp))
+            key = f"{timestamp[:4]}-{timestamp[4:6]}", text
+            mementos[key].add((original, timestamp))
+            kinds[key].add(kind)
         answer = client.get(
-            "/anchors", query_string={"uri": target, "by": "month", "limit": 0}
+            "/anchors", query_string={"uri": target, "by": "month", "limit": 0, "kinds": "all"}
         ).get_json()
         counts = {
-            (row["period"], row["text"], row["kind"]): (
+            (row["period"], row["text"]): (
                 row["mementos"],
                 row["hosts"],
                 row["first"],
                 row["last"],
+                row["kinds"],
             )
             for row in answer["anchors"]
         }
@@ -75,6 +79,7 @@ def test_anchors_of_popular_pages_are_the_true_ones(
                 len({host(original) for original, _ in seen}),
                 min(timestamp for _, timestamp in seen),
                 max(timestamp for _, timestamp in seen),
+                " ".join(sorted(kinds[key])),
             )
             for key, seen in mementos.items()
         }, target
@@ -129,6 +134,7 @@ def test_differences_are_the_true_ones(client: FlaskClient, truth: list[TrueMeme
                 "to": AFTER,
                 "direction": "out",
                 "limit": 0,
+                "kinds": "all",
             },
         ).get_json()
         first, last = (
@@ -166,6 +172,7 @@ def test_pages_that_were_not_captured_by_then_are_unknown(
                 "to": AFTER,
                 "direction": "out",
                 "limit": 0,
+                "kinds": "all",
             },
         ).get_json()
         assert answer["in_force"]["from"] == []

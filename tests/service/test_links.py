@@ -114,6 +114,7 @@ def test_a_406_names_the_formats(client: FlaskClient) -> None:
         "csv",
         "spreadsheet",
         "parquet",
+        "csvw",
     ]
 
 
@@ -124,7 +125,7 @@ def test_a_406_names_the_formats(client: FlaskClient) -> None:
         pytest.param(
             f"uri={A}&format=table",
             "format",
-            "rdfxml, turtle, ntriples, nquads, jsonld, json, jsonl, csv, spreadsheet or parquet",
+            "turtle, ntriples, nquads, jsonld, json, jsonl, csv, spreadsheet, parquet or csvw",
             id="format for terminals",
         ),
         pytest.param(f"uri={A}&format=json&format=csv", "format", "once", id="format twice"),

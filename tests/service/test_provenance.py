@@ -29,9 +29,9 @@ from arclink.store.location import open_store
 from arclink.version import VERSION
 from tests.access.sqlite_pages import load_pages
 from tests.demos import Demos
+from tests.service.asked import ASKED
 from tests.service.conftest import PAGES, A, client_of
 from tests.service.shown import page
-from tests.service.test_doors import ASKED
 from tests.store.memory_store import MemoryStore, link
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -91,7 +91,7 @@ def test_a_wrong_parameter_is_a_problem_that_names_it(
 
 def test_a_406_names_the_formats(client: FlaskClient) -> None:
     response = client.get(f"/anchors?uri={A}", headers={"Accept": "text/turtle"})
-    formats = ["json", "jsonl", "csv", "spreadsheet", "parquet"]
+    formats = ["json", "jsonl", "csv", "spreadsheet", "parquet", "csvw"]
     assert (response.status_code, response.get_json()["formats"]) == (406, formats)
 
 
