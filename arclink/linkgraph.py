@@ -767,8 +767,8 @@ class LinkGraph(Methods, Closing):
         from arclink.analysis.slice_cache import cache_of
 
         received = self._given(given, one.query.DECLARED)
-        if question := question_behind(one, received):
-            found = self._answered(question, received)
+        if one.is_question(received):
+            found = self._answered(question_behind(one, received), received)
             return RowResult(one.name, ask_as_rows(found), found.known_by_day)
         query = one.query.of(received)
         cache = cache_of(self._where) if self._where else None

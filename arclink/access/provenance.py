@@ -4,8 +4,10 @@ One `Provenance` goes with an answer to all its doors: JSON, CSVW, Parquet, pict
 It has no time of asking, so that the same answer has the same bytes and the same validator; files,
 pictures and lines to cite have the day.
 
-A state is told by what a store has, not by how it came there: a store that was built in other
-batches, by another engine, or restored from a backup, has the same one.
+A state is a checksum of counts: captures and known links of each day, and payloads, contents and
+links in all. A store that was built in other batches, by another engine, or restored from a backup
+has the same state. Two states that differ prove that stores differ; equal ones do not prove that
+they are equal.
 """
 
 import hashlib
@@ -39,7 +41,6 @@ _LONGEST = 1_000
 
 _FORMS = {"state": "[0-9a-f]{16}", "first": _DAY, "last": _DAY, "arclink": r"[\w.+-]{1,40}"}
 
-
 _DAY_OF: Mapping[str, object] = {"format": "date"}
 
 
@@ -51,7 +52,7 @@ class ProvenanceFields(TypedDict):
     read: Annotated[int | None, "Those of them with known links; null: not known."]
     first: Annotated[str | None, _DAY_OF, "Day of the first one."]
     last: Annotated[str | None, _DAY_OF, "Day of the last one."]
-    state: Annotated[str, {"pattern": "^[0-9a-f]{16}$"}, "State of captures and links."]
+    state: Annotated[str, {"pattern": "^[0-9a-f]{16}$"}, "Checksum of counts."]
     arclink: Annotated[str, "Version of ArcLink."]
     asked: Annotated[str | None, "The question, in words of the command line."]
     date: NotRequired[Annotated[str, _DAY_OF, "The day on which it was read, in files."]]
@@ -63,12 +64,12 @@ class Provenance:
     """Where an answer is from.
 
     Attributes:
-        archive: Name of the archive; empty if it has none.
+        archive: Name of the archive, or empty.
         known: Its captures that the caller may see, and those of them with known links; None in it
             if they are not counted.
         first: Day of the first capture, ``2010-02-17``; empty if it is not known.
         last: Day of the last one.
-        state: 16 hex digits, which differ if captures or links do.
+        state: 16 hexadecimal digits, a checksum of counts.
         asked: The question, in words of the command line.
         version: Version of ArcLink.
     """

@@ -134,10 +134,14 @@ def as_written(text: str, *, is_of_index: bool = False) -> tuple[str, MatchType 
     return uri, match_type
 
 
+EVERYTHING = "*"
+"""The address that means the whole archive."""
+
+
 def asks_about_part(given: Given) -> bool:
     """Return whether parameters are about a part of the archive, or all of it, not a page."""
     text = given.text(URI)
-    return text == "*" or as_written(text)[1] is not None
+    return text == EVERYTHING or as_written(text)[1] is not None
 
 
 def as_page(uri: str) -> str:
@@ -426,10 +430,9 @@ class LinkQuery(DeclaredQuery):
         """Return the outlinks that the query selects."""
         if self.wants_all:
             return links
-        kinds = {kind for kind in {link.kind for link in links} if self.wants(kind)}
-        links = [link for link in links if link.kind in kinds]
         if not self.filters:
-            return links
+            kinds = {kind for kind in {link.kind for link in links} if self.wants(kind)}
+            return [link for link in links if link.kind in kinds]
         wants = self.link_test()
         return [
             link

@@ -133,30 +133,14 @@ class SeenLinks:
     @cached_property
     def host(self) -> Callable[[MemberKey], Host]:
         """The host at the other end of a link; empty if its URI has no host."""
-        hosts: dict[Surt, Host] = {}
-
-        def host(key: MemberKey) -> Host:
-            surt = self.surt(key)
-            found = hosts.get(surt)
-            if found is None:
-                found = hosts[surt] = host_of(surt)
-            return found
-
-        return host
+        of, surt = cache(host_of), self.surt
+        return lambda key: of(surt(key))
 
     @cached_property
     def surt(self) -> Callable[[MemberKey], Surt]:
         """The SURT at the other end of a link, which all variants of a page share."""
-        surts: dict[UriR, Surt] = {}
-
-        def surt(key: MemberKey) -> Surt:
-            uri = key[0]
-            found = surts.get(uri)
-            if found is None:
-                found = surts[uri] = surt_of(uri)
-            return found
-
-        return surt
+        of = cache(surt_of)
+        return lambda key: of(key[0])
 
     def span(self) -> tuple[Timestamp, Timestamp] | None:
         """Return the earliest and the latest time; None without links."""

@@ -1,10 +1,9 @@
 """A path of links between two URIs, as rows."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
-from arclink.access.formats.fields import HeadFields
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.table import date_and_time
 from arclink.access.kinds import kinds_line
@@ -24,7 +23,7 @@ _COLUMNS = (
 )
 
 
-class PathFields(HeadFields):
+class PathFields(TypedDict):
     """A path of links that follows time."""
 
     from_uri: Annotated[str, "The page at which paths begin."]

@@ -25,13 +25,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from arclink.access.common import Redirects
-from arclink.access.formats.fields import HeadFields
 from arclink.access.kinds import NAVIGATION, Kinds, parse_kinds, union_of
 from arclink.analysis.names import Numbers, SortedNames
 from arclink.analysis.windows import Window, Windows
@@ -195,7 +194,7 @@ class Slice:
         return index if index < len(self.nodes) and self.nodes[index] == node else None
 
 
-class PropertiesFields(HeadFields):
+class PropertiesFields(TypedDict):
     """The properties of the graph."""
 
     level: Annotated[str, Level]

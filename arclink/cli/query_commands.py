@@ -106,8 +106,7 @@ def _in_rows(one: Capability[Any]) -> _Query:
         if one.is_question(given):
             from arclink.questions.queries import question_behind
 
-            if question := question_behind(one, given):
-                return _to_question(given, question, form)
+            return _to_question(given, question_behind(one, given), form)
         query, prefix = one.query.of(given), REPLAY.optional(given) or NO_REPLAY
         return lambda graph: form.write(
             one.rows(ToAnswer(graph, query, replay=prefix, archive=name), given)

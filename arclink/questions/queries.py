@@ -23,6 +23,7 @@ from arclink.access.declarations import (
 from arclink.access.kinds import NAVIGATION, Kinds
 from arclink.access.parameters import MOST_ROWS
 from arclink.access.queries import (
+    EVERYTHING,
     LONGEST_URI,
     URI,
     MatchType,
@@ -38,9 +39,6 @@ from arclink.questions.table import QUESTIONS, Question, QuestionScope, question
 from arclink.relations.parts import ARCHIVE, LAST, WebPart
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import QUERY_PATTERN
-
-EVERYTHING = "*"
-"""The address that means the whole archive."""
 
 _MOST_ADDRESSES = 100_000
 """Largest number of addresses in one question."""
@@ -210,8 +208,8 @@ def question_asked(name: str) -> str:
     return QUESTION.read(name, "question")
 
 
-def question_behind(one: Capability[Any], given: Given) -> "AskQuery | None":
-    """Return the question with the name of a capability, if its parameters ask that.
+def question_behind(one: Capability[Any], given: Given) -> "AskQuery":
+    """Return the question with the name of a capability, whose parameters ask it (`is_question`).
 
     A page is answered by look-ups, a part of the archive by SQL, both under one name.
 
@@ -220,13 +218,11 @@ def question_behind(one: Capability[Any], given: Given) -> "AskQuery | None":
         given: The parameters that were received for it.
 
     Returns:
-        The question, with the limit of the capability; None if that itself answers.
+        The question, with the limit of the capability.
 
     Raises:
         BadParameterError: A parameter is only for one page, or a value is wrong.
     """
-    if not one.is_question(given):
-        return None
     names = {parameter.name for parameter in ASK_PARAMETERS}
     for parameter in one.query.DECLARED:
         if parameter.name not in names and given.has(parameter):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import ConflictError, Given, named
-from arclink.access.formats.fields import HeadFields, KindsCounted
+from arclink.access.formats.fields import KindsCounted
 from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS, RowAnswer, RowFormat
 from arclink.access.formats.seeds import SEED_FORMATS
 from arclink.access.formats.table import date_and_time
@@ -63,7 +63,7 @@ def check_format(query: AskQuery, form: RowFormat) -> None:
 _Span = TypedDict("_Span", {"from": Timestamp | None, "to": Timestamp | None})
 
 
-class AskedQuestionFields(HeadFields, _Span):
+class AskedQuestionFields(_Span):
     """A question, and what it is about."""
 
     question: str
@@ -109,7 +109,7 @@ class _Question(TypedDict):
     columns: Annotated[list[str], "Names of the columns of its rows."]
 
 
-class QuestionsFields(HeadFields):
+class QuestionsFields(TypedDict):
     """The questions that can be asked."""
 
     columns: Annotated[Mapping[str, str], "What each column is, by its name."]

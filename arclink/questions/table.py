@@ -8,6 +8,7 @@ its row and its text.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -134,24 +135,13 @@ class AnswerColumn(NamedTuple):
 
     kind: ColumnKind
     about: str
-    merge: Merge
+    merge: Merge = Merge.NEVER
 
 
-def _text(about: str, merge: Merge = Merge.NEVER) -> AnswerColumn:
-    return AnswerColumn(ColumnKind.TEXT, about, merge)
-
-
-def _number(about: str, merge: Merge = Merge.NEVER) -> AnswerColumn:
-    return AnswerColumn(ColumnKind.NUMBER, about, merge)
-
-
-def _decimal(about: str, merge: Merge = Merge.NEVER) -> AnswerColumn:
-    return AnswerColumn(ColumnKind.DECIMAL, about, merge)
-
-
-def _time(about: str, merge: Merge = Merge.NEVER) -> AnswerColumn:
-    return AnswerColumn(ColumnKind.TIME, about, merge)
-
+_text = partial(AnswerColumn, ColumnKind.TEXT)
+_number = partial(AnswerColumn, ColumnKind.NUMBER)
+_decimal = partial(AnswerColumn, ColumnKind.DECIMAL)
+_time = partial(AnswerColumn, ColumnKind.TIME)
 
 EXTRA = ("asked", "period", "captures", "read")
 """Columns that answers have when they are needed; `captures` and `read` are the last ones."""

@@ -10,10 +10,10 @@ from werkzeug.exceptions import NotFound
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from arclink.access.declarations import TEXT, Parameter
+from arclink.access.queries import EVERYTHING
 from arclink.access.texts import printable
 from arclink.errors import StoreError
 from arclink.federation.requests import Asking
-from arclink.questions.queries import EVERYTHING
 from arclink.service.application import answer_below, create_app
 from arclink.service.headers import register_headers, robots
 from arclink.service.pages.cards import Search, card_of

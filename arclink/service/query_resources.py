@@ -98,8 +98,8 @@ def _view(name: str) -> Callable[[], Response]:
         one = capability(name)
         given = asked(in_rows(one))
         form = accepted_row_format(request, given)
-        if question := question_behind(one, given):
-            return respond_to_question(question, given, form)
+        if one.is_question(given):
+            return respond_to_question(question_behind(one, given), given, form)
         query, settings = one.query.of(given), stores_of_app().settings
         store, where = requested_store(given), stores_of_app().where
         limits = settings.budget, settings.replay

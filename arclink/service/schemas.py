@@ -157,11 +157,14 @@ def _of_column(one: RowColumn) -> Schema:
 
 
 def _in_rows(
-    head: type, lists: Mapping[str, Sequence[RowColumn]], has_one_list: bool = False
+    head: type,
+    lists: Mapping[str, Sequence[RowColumn]],
+    *,
+    has_one_list: bool = False,
+    is_of_one_store: bool = True,
 ) -> Schema:
-    """Return the schema of an answer in rows; see `Capability`."""
-    is_of_one = head is not MergedAnswerFields  # else each archive says where it is from
-    from_where = (("provenance", _schema_of(ProvenanceFields), True),) if is_of_one else ()
+    """Return the schema of an answer in rows; see `Capability`. One store says where it is from."""
+    from_where = (("provenance", _schema_of(ProvenanceFields), True),) if is_of_one_store else ()
     rows = (
         (name, {"type": "array", "items": _row_of(columns)}, not has_one_list)
         for name, columns in lists.items()
@@ -175,7 +178,7 @@ for _answer in (
 ):
     _schema_of(_answer)
 for _one in map(capability, IN_ROWS):
-    SCHEMAS[_one.schema] = _in_rows(_one.head, _one.lists, _one.has_one_list)
+    SCHEMAS[_one.schema] = _in_rows(_one.head, _one.lists, has_one_list=_one.has_one_list)
 _OF_ANSWERS = [
     RowColumn(name, column.kind, column.about, is_always=False, may_be_null=True)
     for name, column in COLUMNS.items()
@@ -183,4 +186,6 @@ _OF_ANSWERS = [
 """The columns of all questions; an answer has some of them."""
 _NAMES = RowColumn(ARCHIVES, ColumnKind.TEXTS, NAMES_OF_ARCHIVES)
 SCHEMAS["Answer"] = _in_rows(AnswerFields, {"rows": _OF_ANSWERS})
-SCHEMAS["MergedAnswer"] = _in_rows(MergedAnswerFields, {"rows": [_NAMES, *_OF_ANSWERS]})
+SCHEMAS["MergedAnswer"] = _in_rows(
+    MergedAnswerFields, {"rows": [_NAMES, *_OF_ANSWERS]}, is_of_one_store=False
+)

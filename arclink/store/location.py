@@ -102,7 +102,7 @@ def local_path_of(where: str) -> Path:
 
 
 def name_of_store(where: str) -> str:
-    """Return the name of a store, without its folder or servers; empty if it has none.
+    """Return the name of a store, without its folder or servers; empty for an empty path.
 
     Raises:
         UsageError: The path or URL does not name a store.

@@ -4,13 +4,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
 from arclink.access.chronicles import units_known
 from arclink.access.common import SUBSET_FIRST
 from arclink.access.declarations import DeclaredQuery, Parameter, named
-from arclink.access.formats.fields import HeadFields
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.parameters import PERIODS
 from arclink.access.texts import counted, printable
@@ -109,7 +108,7 @@ def count_captures(mementos: Iterable[Memento], by: str = "") -> CaptureCounts:
     return CaptureCounts(captures, uris, dict(ordered))
 
 
-class CountFields(HeadFields):
+class CountFields(TypedDict):
     """The captures of a subset."""
 
     by: Annotated[str | None, "The property that captures are counted by."]

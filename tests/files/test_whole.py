@@ -59,7 +59,7 @@ def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
 
 
 def test_a_link_to_an_open_file_is_not_replaced(tmp_path: Path) -> None:
-    """Whoever may write in ``/dev`` would take ``/dev/stdout`` away from all programs."""
+    """As root, the new file would replace ``/dev/stdout`` for all programs."""
     with (tmp_path / "log").open("wb") as log:
         (link := tmp_path / "stdout").symlink_to(f"/proc/self/fd/{log.fileno()}")
         for path in (link, Path(f"/proc/self/fd/{log.fileno()}")):

@@ -6,7 +6,6 @@ from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_a
 from arclink.access.capabilities import Capability, ColumnKind, RowColumn, ToAnswer
 from arclink.access.formats.fields import (
     AskedFields,
-    HeadFields,
     InlinksKnown,
     InlinksReadFrom,
     KindsCounted,
@@ -53,7 +52,7 @@ class _Asked(AskedFields):
     at: NotRequired[Timestamp]
 
 
-class AnchorsFields(_Asked, HeadFields):
+class AnchorsFields(_Asked):
     """The texts of the links to a URI."""
 
     mementos: KnownFields

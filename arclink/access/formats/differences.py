@@ -16,7 +16,6 @@ from arclink.access.formats.anchors import ExtentFields, extent_fields, extent_l
 from arclink.access.formats.fields import (
     DIRECTIONS,
     AskedFields,
-    HeadFields,
     KindsCounted,
     MementoFields,
     address_fields,
@@ -70,7 +69,7 @@ _Between = TypedDict(
 _Totals = Annotated[dict[Annotated[str, Change], int], {"required": [one.value for one in Change]}]
 
 
-class DiffFields(AskedFields, _Between, HeadFields):
+class DiffFields(AskedFields, _Between):
     """Links that were added, removed and kept."""
 
     direction: Annotated[str, Direction]

@@ -36,10 +36,6 @@ InlinksReadFrom = Annotated[
 ]
 
 
-class HeadFields(TypedDict):
-    """What all answers in rows have in common."""
-
-
 class AskedFields(TypedDict):
     """The URI in a query."""
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from arclink.access.declarations import BadParameterError, Given, sort_out
-from arclink.access.queries import as_written, surt_asked
+from arclink.access.queries import EVERYTHING, as_written, surt_asked
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import FROM, TO
 from arclink.analysis.slices import Level
@@ -22,7 +22,6 @@ from arclink.questions.queries import (
     ADDRESSES,
     ASK_PARAMETERS,
     BY,
-    EVERYTHING,
     EXTERNAL,
     LEVEL,
     LIMIT,
