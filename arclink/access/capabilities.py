@@ -31,6 +31,11 @@ Query = TypeVar("Query", bound=DeclaredQuery)
 _NOT_SAID = Given({})
 
 
+def _never(_: Given) -> bool:
+    """Return that no parameters ask a question."""
+    return False
+
+
 class ColumnKind(Enum):
     """What the values of a column are, by the name of their Arrow type."""
 
@@ -128,9 +133,19 @@ class Capability(Generic[Query]):
     examples: tuple[str, ...] = ()
     subset: AnyParameter = SUBSET
     has_replay: bool = False
-    is_question: Callable[[Given], bool] = lambda _: False
+    is_question: Callable[[Given], bool] = _never
     has_one_list: bool = False
     cost: Cost = Cost.ORDINARY
+
+    @property
+    def declared(self) -> tuple[AnyParameter, ...]:
+        """The parameters as doors take them: a question about a part needs only its address."""
+        return tuple(
+            replace(one, is_required=False, otherwise="required for a page")
+            if one.is_required and not one.is_positional and self.is_question is not _never
+            else one
+            for one in self.query.DECLARED
+        )
 
     @property
     def schema(self) -> str:

@@ -69,8 +69,8 @@ class Methods:
     def diff(
         self,
         uri: str,
-        from_: Time,
-        to: Time,
+        from_: Time | None = None,
+        to: Time | None = None,
         *,
         direction: Literal['out', 'in', 'both'] = 'both',
         kinds: str | Sequence[str] = 'navigation',
@@ -87,9 +87,11 @@ class Methods:
                 URI such as http://example.org/, of at most 65,536 characters, without control
                 characters.
             from_: The earlier state: at the end of this time. Expected: 1 to 14 digits such as
-                2013 or 20130211, or ISO 8601 such as 2013-02-11T10:20:30Z.
+                2013 or 20130211, or ISO 8601 such as 2013-02-11T10:20:30Z. By default: required
+                for a page.
             to: The later state: at the end of this time. Expected: 1 to 14 digits such as 2013
-                or 20130211, or ISO 8601 such as 2013-02-11T10:20:30Z.
+                or 20130211, or ISO 8601 such as 2013-02-11T10:20:30Z. By default: required for
+                a page.
             direction: Outlinks, inlinks, or both. Expected: out, in or both.
             kinds: Only links of these kinds. Expected: navigation, resources, other or all, or
                 element and attribute, such as a@href or img@src.

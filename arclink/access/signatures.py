@@ -257,6 +257,7 @@ def method_of(name: str) -> Callable[..., Any]:
     """Return the method of a capability."""
     one = capability(name)
     required = [keyword(each.name) for each in one.query.DECLARED if each.is_required]
+    may_be_missing = {keyword(each.name) for each in one.declared if not each.is_required}
 
     def method(self: Any, /, *values: object, **given: object) -> Any:
         return self._answer(one, {**dict(zip(required, values, strict=False)), **given})
@@ -266,9 +267,16 @@ def method_of(name: str) -> Callable[..., Any]:
         f"{one.asks}\n\nRaises:\n    BadParameterError: A value is not allowed.\n"
         "    StoreError: The store cannot be read."
     )
-    named = [Argument(each, Argument.POSITIONAL_OR_KEYWORD) for each in ("self", *required)]
+    named = [
+        Argument(
+            each,
+            Argument.POSITIONAL_OR_KEYWORD,
+            default=None if each in may_be_missing else Argument.empty,
+        )
+        for each in ("self", *required)
+    ]
     own = Signature(
         [*named, Argument("given", Argument.VAR_KEYWORD)], return_annotation="RowResult"
     )
     vars(method)["__signature__"] = own
-    return takes(*one.query.DECLARED, but=(CURSOR,))(method)
+    return takes(*one.declared, but=(CURSOR,))(method)

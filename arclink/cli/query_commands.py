@@ -113,7 +113,7 @@ def _in_rows(one: Capability[Any]) -> _Query:
         )
 
     replay = (REPLAY,) if one.has_replay else ()
-    return _Query((STORE, one.subset, *one.query.DECLARED, *replay, ROW_FORMAT), read)
+    return _Query((STORE, one.subset, *one.declared, *replay, ROW_FORMAT), read)
 
 
 def _to_question(given: Given, query: "AskQuery", form: "RowFormat") -> _Answer:

@@ -651,7 +651,7 @@ def question_called(name: str) -> str:
     'linkers'
     """
     if name in _WAS:
-        warn_renamed(f"the question {name}", _WAS[name])
+        warn_renamed(f"the question '{name}'", f"'{_WAS[name]}'")
     found = _WAS.get(name, name)
     if found not in QUESTIONS:
         raise ValueError

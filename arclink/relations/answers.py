@@ -183,9 +183,10 @@ class _Rows(Sequence[Row]):
             yield dict(zip(self._table.column_names, map(_digits, row), strict=True))
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[number] for number in range(len(self))[index]]
-        return next(iter(_Rows(self._table.slice(range(len(self))[index], 1))))
+        numbers = range(len(self))[index]
+        if isinstance(numbers, range):
+            return [*_Rows(self._table.take(arrow.array(numbers, arrow.int64())))]
+        return next(iter(_Rows(self._table.slice(numbers, 1))))
 
 
 def _digits(value: object) -> object:

@@ -88,7 +88,7 @@ def link_query() -> Response:
 
 def in_rows(one: Capability[Any]) -> tuple[AnyParameter, ...]:
     """Return the parameters of the resource of a capability."""
-    return (*one.query.DECLARED, SUBSET, ROW_FORMAT)
+    return (*one.declared, SUBSET, ROW_FORMAT)
 
 
 def _view(name: str) -> Callable[[], Response]:

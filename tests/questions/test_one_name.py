@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 import arclink
 from arclink.access.capabilities import IN_ROWS, capability
 from arclink.access.common import KINDS
-from arclink.access.declarations import AnyParameter
+from arclink.access.declarations import AnyParameter, BadParameterError
 from arclink.access.signatures import keyword
 from arclink.cli.main import group
 from arclink.questions.queries import ASK_PARAMETERS
@@ -72,6 +72,32 @@ def test_a_part_of_the_archive_is_answered_as_the_question(
 
 
 @pytest.mark.parametrize("name", BOTH)
+def test_a_part_needs_only_its_address_and_a_page_what_it_always_needed(
+    store: Path, client: FlaskClient, name: str
+) -> None:
+    part, page = PARTS[0], "http://www.kalvik2010.example/"
+    expected = answer(store, "ask", name, part, "--limit", "0")
+    found = answer(store, name, part, "--limit", "0")
+    assert found == expected
+    assert client.get(f"/{name}?uri={part}&limit=0&format=json").get_json() == expected
+    with arclink.open(store) as graph:
+        assert [*getattr(graph, name)(part)] == expected["rows"]
+        for one in (each for each in capability(name).query.DECLARED[1:] if each.is_required):
+            others = {key: value for key, value in GIVEN[name].items() if key != one.name}
+            words = [name, page, *named(others), "--store", str(store)]
+            done = CliRunner().invoke(group, words, standalone_mode=False)
+            assert f"{one.name}: it is missing" in str(done.exception)
+            response = client.get(f"/{name}", query_string={"uri": page, **others})
+            assert (response.status_code, one.name in response.get_data(as_text=True)) == (
+                400,
+                True,
+            )
+            keywords: Any = {keyword(key): value for key, value in others.items()}
+            with pytest.raises(BadParameterError, match=f"{keyword(one.name)}: it is missing"):
+                getattr(graph, name)(page, **keywords)
+
+
+@pytest.mark.parametrize("name", BOTH)
 def test_what_only_a_page_has_is_refused_for_a_part(
     store: Path, client: FlaskClient, name: str
 ) -> None:
@@ -106,9 +132,9 @@ def test_an_earlier_name_answers_with_a_note(
 ) -> None:
     assert earlier not in QUESTIONS
     expected = answer(store, "ask", name, PARTS[0])
-    with pytest.warns(FutureWarning, match=f"{earlier} is now {name}"):
+    with pytest.warns(FutureWarning, match=f"'{earlier}' is now '{name}'"):
         assert answer(store, "ask", earlier, PARTS[0]) == expected
-    with pytest.warns(FutureWarning, match=f"{earlier} is now {name}"):
+    with pytest.warns(FutureWarning, match=f"'{earlier}' is now '{name}'"):
         response = client.get(f"/ask/{earlier}", query_string={"uri": PARTS[0]})
     assert response.get_json()["rows"] == expected["rows"]
     with warnings.catch_warnings():

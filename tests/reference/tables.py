@@ -50,7 +50,7 @@ from arclink.questions.table import COLUMNS as ANSWERED
 from arclink.questions.table import QUESTIONS
 from arclink.reasons import Reason
 from arclink.relations.columns import CAPTURES, LINKS, Column
-from arclink.service.agents.tools import tools_of
+from arclink.service.agents.tools import LEFT_OUT, tools_of
 from arclink.service.clients import Connections
 from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
@@ -206,8 +206,17 @@ def doors_table() -> str:
             named = [one.replace("LinkGraph", "graph") for one in IN_PYTHON.get(name, [method])]
             of_python = _list([f"`{one}`" for one in named])
         tool = tools.get(path) or tools.get(f"/{name}")
-        rows.append((f"`arclink {name}`", of_http, of_python, f"`{tool}`" if tool else "-"))
+        of_agents = f"`{tool}`" if tool else f"- ({_why_no_tool(path)})"
+        rows.append((f"`arclink {name}`", of_http, of_python, of_agents))
     return table(("command", "HTTP", "Python", "tool for agents"), rows)
+
+
+def _why_no_tool(path: str) -> str:
+    """Return why agents have no tool for a command, whose resource has this path."""
+    if not path:
+        return "as over HTTP"
+    (resource,) = (one for one in RESOURCES if one.path == path)
+    return LEFT_OUT.get(resource.name) or "its answers are files, not JSON"
 
 
 def options_table(command: click.Command) -> str:

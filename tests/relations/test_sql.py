@@ -16,6 +16,7 @@ from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -117,6 +118,17 @@ def test_python_gives_tables_with_plain_integers(store: Path) -> None:
         assert len(part.sql("FROM captures")) == part.stats().mementos
         with pytest.raises(UsageError, match="all times"):
             graph.at("2010").sql("FROM captures")
+
+
+@pytest.mark.parametrize(
+    "part", [slice(3, 7), slice(None, None, -3), slice(-5, None), slice(5, 2), slice(None), 7, -1]
+)
+def test_parts_of_an_answer_are_those_of_its_list(store: Path, part: Any) -> None:
+    with arclink.open(str(store)) as graph:
+        answer = graph.sql("FROM links ORDER BY ALL LIMIT 50")
+        assert answer[part] == [*answer][part]
+        with pytest.raises(IndexError):
+            answer[50]
 
 
 @pytest.mark.parametrize(

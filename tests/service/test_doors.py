@@ -124,8 +124,10 @@ def test_wrong_keywords_are_errors_in_the_words_of_python(store: Path) -> None:
     with arclink.open(store) as graph:
         with pytest.raises(TypeError, match="frm: there is no such keyword"):
             graph.count(frm="2009")  # type: ignore[call-arg]
-        with pytest.raises(TypeError, match="missing a required argument: 'from_'"):
-            graph.diff(PAGE)  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match="missing a required argument: 'end'"):
+            graph.path(PAGE)  # type: ignore[call-arg]
+        with pytest.raises(BadParameterError, match="from_: it is missing"):
+            graph.diff(PAGE)  # only a part of the archive needs no times
         with pytest.raises(BadParameterError, match="expected year"):
             graph.count(by="color")  # type: ignore[arg-type]
 
