@@ -16,6 +16,7 @@ from arclink.errors import StoreError
 from arclink.federation.requests import Asking
 from arclink.service.application import answer_below, create_app
 from arclink.service.headers import register_headers, robots
+from arclink.service.openapi import RESOURCES
 from arclink.service.pages.cards import Search, card_of
 from arclink.service.pages.html_output import rendered, site
 from arclink.service.problems import register_problems
@@ -25,6 +26,11 @@ from arclink.service.settings import Settings
 from arclink.service.stores import Stores, stores_in
 from arclink.service.together import Together
 from arclink.store.protocols import Scans
+
+_OF_EACH = ", ".join(
+    sorted({f'"{one.path.split("/")[1]}"' for one in RESOURCES} - {'""', '"health"', '"metrics"'})
+)
+"""First parts of the paths of resources that each collection has."""
 
 _TYPED = Parameter(
     "uri", "The address of a page or a site, or words, to look up in all collections.", TEXT
@@ -93,13 +99,10 @@ def create_collections(
     def metrics() -> Response:
         return expose(by_name)
 
-    @app.get(
-        "/<any(linkQuery, anchors, diff, explain, aggregate, docs, cdx, record, count, select, "
-        "subsets, stream, export, ask):resource>"
-    )
-    @app.get("/LinkService/<any(linkQuery):resource>")
-    @app.get("/<any(timemap, web, timegate, ask, aggregate):resource>/<path:rest>")
-    def say_where(resource: str, rest: str = "") -> Response:
+    @app.get(f"/<any({_OF_EACH}):first>", strict_slashes=False)
+    @app.get(f"/<any({_OF_EACH}):first>/<path:rest>")
+    def say_where(first: str, rest: str = "") -> Response:
+        resource = f"{first}/{rest}" if first == "LinkService" else first
         resources = ", ".join(f"{request.script_root}/{name}/{resource}" for name in by_name)
         raise NotFound(f"Each collection has its own resources; query one of {resources}.")
 

@@ -25,6 +25,7 @@ from arclink.errors import Limit, LimitError, StoreError, UsageError
 from arclink.relations.kept import relations_of
 from arclink.service.application import create_app
 from arclink.service.collections import create_collections
+from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
 from arclink.service.tables import ServiceTables
 from arclink.store.location import open_store
@@ -296,11 +297,16 @@ def test_health_of_all(client: FlaskClient) -> None:
     assert client.get("/olympics/health").status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/linkQuery", "/LinkService/linkQuery", "/aggregate", "/explain"])
+OF_ALL = {"/", "/health", "/metrics"}
+
+
+@pytest.mark.parametrize("path", [one.path for one in RESOURCES if one.path not in OF_ALL])
 def test_a_question_to_no_collection_is_told_where_to_ask(client: FlaskClient, path: str) -> None:
-    response = client.get(f"{path}?uri={A}")
+    response = client.get(re.sub("{.*?}", "x", path), query_string={"uri": A})
     assert (response.status_code, response.content_type) == (404, "application/problem+json")
-    assert f"/olympics{path.removeprefix('/LinkService')}" in json.loads(response.data)["detail"]
+    detail = json.loads(response.data)["detail"]
+    first = path if "{" not in path else path.split("/")[1]
+    assert any(f"/olympics/{name}," in detail for name in (first[1:], path.split("/")[1])), detail
 
 
 @pytest.mark.parametrize("path", ["/egypt/", "/nothing", "/olympics/nothing"])
