@@ -25,8 +25,8 @@ from arclink.access.cursors import decode_cursor
 from arclink.access.declarations import AnyParameter, Given, sort_out
 from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import Profile
-from arclink.access.formats.rdf_lines import write_ntriples
 from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.formats.statements import write_ntriples
 from arclink.access.formats.table import archive_lines, check_answered, date_and_time, when_asked
 from arclink.access.groups import UNLIMITED
 from arclink.access.link_states import State

@@ -33,8 +33,7 @@ from arclink.service.pages.html_output import prefers_page, rendered
 from arclink.service.pages.requests import download
 from arclink.service.pages.saving import table_formats
 from arclink.service.problems import problem, store_away
-from arclink.service.query_resources import HOW
-from arclink.service.questions import ASK, respond_with_rows
+from arclink.service.query_resources import ASK, HOW, respond_with_rows
 from arclink.service.responses import asked as asked_parameters
 from arclink.service.responses import content_type, link_to_next
 from arclink.service.stores import current_store, requested_store, stores_of_app

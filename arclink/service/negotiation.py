@@ -10,8 +10,7 @@ from arclink.access.declarations import Given, Parameter, named
 from arclink.access.formats import FORMAT as ANY_FORMAT
 from arclink.access.formats import FORMATS, Format, chosen_format
 from arclink.access.formats.rows import ROW_FORMAT as ANY_ROW_FORMAT
-from arclink.access.formats.rows import ROW_FORMATS, RowFormat
-from arclink.access.formats.seeds import SEED_FORMATS
+from arclink.access.formats.rows import ROW_FORMATS, SEED_FORMATS, RowFormat
 from arclink.questions.queries import AskQuery
 from arclink.questions.rows import ASK_FORMAT as ANY_ASK_FORMAT
 from arclink.questions.rows import check_format

@@ -27,9 +27,9 @@ from arclink.questions.merged import ARCHIVES, NAMES_OF_ARCHIVES, MergedAnswerFi
 from arclink.questions.rows import AnswerFields, QuestionsFields
 from arclink.questions.table import COLUMNS
 from arclink.service.problems import ProblemFields
-from arclink.service.questions import AddressesFields
+from arclink.service.query_resources import AddressesFields
 from arclink.service.responses import HealthFields
-from arclink.service.subsets import SubsetsFields
+from arclink.service.selecting import SubsetsFields
 
 Schema = Mapping[str, object]
 

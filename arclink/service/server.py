@@ -15,12 +15,10 @@ from wsgiref.types import WSGIApplication
 from arclink.access.examples import any_example
 from arclink.errors import OperatorError, StoreError
 from arclink.model import UriR
-from arclink.service.addresses import public_path, without_path
-from arclink.service.clients import Connections, affordable
-from arclink.service.hosts import hosts_at
+from arclink.service.addresses import hosts_at, public_path, without_path
 from arclink.service.loop import Server
 from arclink.service.settings import Settings
-from arclink.service.shares import cost_by_request
+from arclink.service.shares import Connections, affordable, cost_by_request
 from arclink.service.stores import open_to_serve
 from arclink.service.workers import run_until_stopped, supervise
 from arclink.store.embargo import Embargo, EmbargoedStore

@@ -51,9 +51,9 @@ from arclink.questions.table import QUESTIONS
 from arclink.reasons import Reason
 from arclink.relations.columns import CAPTURES, LINKS, Column
 from arclink.service.agents.tools import tools_of
-from arclink.service.clients import Connections
 from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
+from arclink.service.shares import Connections
 from arclink.subsets.fields import FIELDS
 from arclink.wayback.client import Manners
 from arclink.wayback.fetch import FetchSettings

@@ -1,4 +1,7 @@
-"""A link answer as one JSON document (RFC 8259), as ``docs/reference/service.md`` describes it."""
+"""A link answer as one JSON document (RFC 8259), or as JSON lines: one per member, outlinks first.
+
+``docs/reference/service.md`` describes both.
+"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,6 +17,7 @@ from arclink.access.formats.fields import (
     InlinksKnown,
     InlinksReadFrom,
     KnownFields,
+    MemberFields,
     MementoFields,
     OutlinkFields,
     address_fields,
@@ -25,6 +29,31 @@ from arclink.access.redirect_targets import Hop
 from arclink.access.replay import ReplayPrefix
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Timestamp
+
+
+def write_json_lines(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
+    """Yield one line per member; without members, yield nothing.
+
+    If ``only`` is not empty, the lines have only its fields.
+    """
+    query = answer.query
+    fields_of = partial(
+        member_fields,
+        replay=answer.replay,
+        with_evidence=query.with_evidence,
+        with_validity=query.with_validity,
+    )
+    for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
+        for member in members:
+            fields = MemberFields(direction=direction.value, **fields_of(member, direction))
+            if only:
+                yield orjson.dumps(
+                    {name: value for name, value in fields.items() if name in only},
+                    option=orjson.OPT_APPEND_NEWLINE,
+                )
+                continue
+            yield orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+
 
 _ORDERS = ("grouped", "store")
 _RANGES = tuple(one.value for one in MatchType if one is not MatchType.EXACT)
