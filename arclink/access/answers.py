@@ -326,7 +326,7 @@ def _detailed(
 ) -> Iterable[Member]:
     """Return ``members`` with the details of the query; each detail may read ``rows`` rows."""
     if reading.query.with_evidence:
-        from arclink.access.evidence import Gathering
+        from arclink.access.validity import Gathering
 
         gathering = Gathering(reading, rows)
         members = (gathering.with_evidence(member, direction) for member in members)

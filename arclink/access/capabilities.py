@@ -164,8 +164,8 @@ class Capability(Generic[Query]):
 
 
 IN_ROWS: Final[Mapping[str, str]] = {
-    "anchors": "arclink.access.formats.anchors:ANCHORS",
-    "diff": "arclink.access.formats.differences:DIFF",
+    "anchors": "arclink.access.formats.link_rows:ANCHORS",
+    "diff": "arclink.access.formats.link_rows:DIFF",
     "count": "arclink.subsets.capture_counts:COUNT",
     "path": "arclink.analysis.path_rows:PATH",
     "pagerank": "arclink.analysis.graph_queries:PAGERANK",

@@ -20,7 +20,7 @@ MemberKey = tuple[UriR, Kind, str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One memento that shows a link (`arclink.access.evidence` gathers them).
+    """One memento that shows a link (`arclink.access.validity` gathers them).
 
     Attributes:
         memento: Its record: file, offset, length, checksum. For a revisit, this is the revisit

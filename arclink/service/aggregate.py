@@ -28,12 +28,19 @@ from arclink.questions.merged import (
 )
 from arclink.questions.queries import question_asked
 from arclink.questions.rows import said_from
-from arclink.service.negotiation import ASK_FORMAT, FORMAT, accepted_ask_format, accepted_format
 from arclink.service.pages.html_output import prefers_page, rendered
 from arclink.service.pages.requests import download
 from arclink.service.pages.saving import table_formats
 from arclink.service.problems import problem, store_away
-from arclink.service.query_resources import ASK, HOW, respond_with_rows
+from arclink.service.query_resources import (
+    ASK,
+    ASK_FORMAT,
+    FORMAT,
+    HOW,
+    accepted_ask_format,
+    accepted_format,
+    respond_with_rows,
+)
 from arclink.service.responses import asked as asked_parameters
 from arclink.service.responses import content_type, link_to_next
 from arclink.service.stores import current_store, requested_store, stores_of_app

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.differences import Change, DiffAnswer, DiffQuery, answer_diff
-from arclink.access.formats.differences import diff_as_rows
+from arclink.access.formats.link_rows import diff_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.groups import Budget
 from arclink.access.link_states import State

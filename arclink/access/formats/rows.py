@@ -1,6 +1,6 @@
 """Answers made of rows: as JSON, JSON lines, CSV, Parquet, and columns for a terminal.
 
-`arclink.access.formats.anchors` and its sibling modules convert each kind of answer into a
+`arclink.access.formats.link_rows` and its sibling modules convert each kind of answer into a
 `RowAnswer`, which all formats can write.
 """
 

@@ -36,9 +36,8 @@ from arclink.relations.columns import CAPTURES, LINKS, Column
 from arclink.service import openapi
 from arclink.service.application import create_app
 from arclink.service.archived import check_pages, reader_of
-from arclink.service.negotiation import ASK_FORMAT, ROW_FORMAT
 from arclink.service.openapi import Resource
-from arclink.service.query_resources import HOW
+from arclink.service.query_resources import ASK_FORMAT, HOW, ROW_FORMAT
 from arclink.service.responses import asked
 from arclink.service.schemas import Schema
 from arclink.service.settings import Settings

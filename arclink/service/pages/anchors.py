@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.chronicles import Chronicle
-from arclink.access.formats.anchors import uri_m_of
+from arclink.access.formats.link_rows import uri_m_of
 from arclink.access.replay import ReplayPrefix
 from arclink.access.tallies import Counts
 from arclink.access.texts import printable, printable_uri

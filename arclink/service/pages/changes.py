@@ -15,7 +15,7 @@ from arclink.access.differences import (
     InForceThen,
     answer_diff,
 )
-from arclink.access.formats.anchors import uri_m_of
+from arclink.access.formats.link_rows import uri_m_of
 from arclink.access.queries import Direction
 from arclink.access.replay import ReplayPrefix
 from arclink.access.texts import printable, printable_uri

@@ -7,8 +7,7 @@ from heapq import nsmallest
 
 from arclink.access.chronicles import Chronicle
 from arclink.access.kinds import NAVIGATION
-from arclink.access.known_hosts import KnownHosts
-from arclink.access.levels import GroupLevel, LevelQuery, answer_level
+from arclink.access.levels import GroupLevel, KnownHosts, LevelQuery, answer_level
 from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.seen_links import LinkCounts, seen_outlinks, text_of_link

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
 from arclink.access.chronicles import Chronicle, unit_for, units_between
-from arclink.access.formats.anchors import uri_m_of
 from arclink.access.formats.fields import uri_ms_of
+from arclink.access.formats.link_rows import uri_m_of
 from arclink.access.members import Evidence, Validity
 from arclink.access.queries import MATCH_TYPE, BadParameterError, Direction, LinkQuery
 from arclink.access.replay import moment_of
