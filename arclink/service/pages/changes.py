@@ -16,9 +16,8 @@ from arclink.access.differences import (
     answer_diff,
 )
 from arclink.access.formats.link_rows import uri_m_of
-from arclink.access.queries import Direction
 from arclink.access.replay import ReplayPrefix
-from arclink.access.texts import printable, printable_uri
+from arclink.access.texts import printable
 from arclink.captures.compared_texts import ComparedLine, ComparedTexts, LineChange, compare_texts
 from arclink.captures.locate import capture_in_force
 from arclink.captures.read import PageReader
@@ -40,26 +39,6 @@ from arclink.store.protocols import Answers
 
 LIMIT = 500
 """Default number of links per kind of change."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeRow:
-    """One link at two times.
-
-    Attributes:
-        shown: Times at which the link is shown, each with its replay address; None without a replay
-            prefix.
-        elsewhere: What is known about the time at which it is not shown.
-    """
-
-    is_out: bool
-    uri: str
-    href: str
-    kind: str
-    text: str
-    rel: str | None
-    shown: Sequence[tuple[Timestamp, str | None]]
-    elsewhere: str | None
 
 
 def show_changes(
@@ -100,7 +79,7 @@ def show_changes(
         ],
         "positions": list(map(axis.x_of, ends)) if axis.units else [],
         "rows": {
-            change.value: [_row(link, settings.replay) for link in answer.links[change]]
+            change.value: [(link, _shown(link, settings.replay)) for link in answer.links[change]]
             for change in Change
         },
         "totals": {change.value: total for change, total in totals.items()},
@@ -182,22 +161,10 @@ def steps_between(asked: Asked, chronicle: Chronicle) -> list[tuple[str, str]]:
     ][:200]
 
 
-def _row(link: ChangedLink, replay: ReplayPrefix) -> ChangeRow:
-    uri, kind, text, rel = link.key
-    return ChangeRow(
-        is_out=link.direction is Direction.OUT,
-        uri=printable_uri(uri),
-        href=about(uri),
-        kind=printable(kind),
-        text=printable(text),
-        rel=None if rel is None else printable(rel),
-        shown=[
-            (one[1], uri_m_of(Sighting(*one), replay))
-            for one in (link.before, link.after)
-            if one is not None
-        ],
-        elsewhere=None if link.elsewhere is None else link.elsewhere.value,
-    )
+def _shown(link: ChangedLink, replay: ReplayPrefix) -> list[tuple[Timestamp, str | None]]:
+    """Return the times at which a link is shown, each with its replay address, if there are any."""
+    ends = filter(None, (link.before, link.after))
+    return [(one[1], uri_m_of(Sighting(*one), replay)) for one in ends]
 
 
 _MOST_BYTES = 1 << 19

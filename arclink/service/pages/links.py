@@ -8,11 +8,11 @@ from arclink.access.answers import LinkAnswer, Member, answer_link_query
 from arclink.access.chronicles import Chronicle, unit_for, units_between
 from arclink.access.formats.fields import uri_ms_of
 from arclink.access.formats.link_rows import uri_m_of
-from arclink.access.members import Evidence, Validity
+from arclink.access.members import Evidence
 from arclink.access.queries import MATCH_TYPE, BadParameterError, Direction, LinkQuery
 from arclink.access.replay import moment_of
 from arclink.access.tallies import Period
-from arclink.access.texts import printable, printable_uri
+from arclink.access.texts import printable_uri
 from arclink.charts.time_axis import Axis, Mark, in_words, moment_in_words
 from arclink.model import Sighting, Timestamp
 from arclink.service.pages.html_output import shown_of
@@ -131,19 +131,12 @@ class LinkRow:
         hidden: Number of mementos with evidence that are not listed.
     """
 
-    uri: str
+    member: Member
     href: str
-    text: str
-    kind: str
-    rel: str | None
-    first: Timestamp
-    last: Timestamp
-    times: int
     others: Sequence[str]
     positions: Sequence[float]
     first_uri_m: str | None
     last_uri_m: str | None
-    validity: Validity | None
     evidence: Sequence[tuple[Evidence, str | None]]
     hidden: int
 
@@ -201,21 +194,14 @@ def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -
     listed = shown_of(len(evidence), _MOST_EVIDENCE)
     at = answer.query.at
     return LinkRow(
-        uri=printable_uri(member.uri),
+        member=member,
         href=about(member.uri) if at is None else about(member.uri, View.LINKS, at=at),
-        text=printable(member.text),
-        kind=printable(member.kind),
-        rel=None if member.rel is None else printable(member.rel),
-        first=member.timestamps[0],
-        last=member.timestamps[-1],
-        times=len(member.timestamps),
         others=[]
         if member.variants == (answer.query.uri,)
         else [printable_uri(uri) for uri in member.variants],
         positions=_positions(member.timestamps, axis),
         first_uri_m=uri_ms[0] if uri_ms else None,
         last_uri_m=uri_ms[-1] if uri_ms else None,
-        validity=member.validity,
         evidence=[(seen, uri_m_of(_sighting(seen), answer.replay)) for seen in evidence[:listed]],
         hidden=len(evidence) - listed,
     )
