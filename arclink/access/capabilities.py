@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter, DeclaredQuery, Given
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.store.protocols import Scans
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from arclink.access.common import COMMON
 from arclink.access.declarations import AnyParameter, Parameter, choice
-from arclink.access.groups import Budget
-from arclink.access.members import MemberKey
+from arclink.access.members import Budget, MemberKey
 from arclink.access.parameters import BY_PERIOD, ROW_LIMIT, RowQuery
 from arclink.access.queries import DIRECTION, FILTER, MATCH_TYPE, URI, Direction
 from arclink.access.reader import Reading, of_one_state

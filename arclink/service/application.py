@@ -7,7 +7,6 @@ from werkzeug.exceptions import RequestURITooLarge
 
 from arclink.federation.requests import Asking
 from arclink.service.addresses import BelowPath, public_path
-from arclink.service.aggregate import aggregating, attach_asking
 from arclink.service.archived import archived, attach_pages
 from arclink.service.description import describing
 from arclink.service.headers import refuse_parts, register_headers
@@ -16,7 +15,7 @@ from arclink.service.memento import memento
 from arclink.service.pages.browse import browsing
 from arclink.service.pages.html_output import site
 from arclink.service.problems import register_problems
-from arclink.service.query_resources import queries, questions
+from arclink.service.query_resources import aggregating, attach_asking, queries, questions
 from arclink.service.request_log import watch, watching
 from arclink.service.responses import ReadRequest
 from arclink.service.selecting import selecting, subsets

@@ -22,10 +22,10 @@ from arclink.captures.formats import WRITERS
 from arclink.captures.queries import FORMATS_OF_FILES, FORMATS_OF_STREAMS
 from arclink.questions.rows import ASK_FORMATS
 from arclink.questions.table import QUESTIONS
-from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
 from arclink.service.problems import MEDIA_TYPE
 from arclink.service.query_resources import (
+    AGGREGATE,
     ASK,
     COMPLETE,
     EXPLAIN,

@@ -19,7 +19,7 @@ from arclink.access.capture_fields import CaptureForm, FieldKind
 from arclink.access.captures import PagesFields
 from arclink.access.declarations import attributes_of
 from arclink.access.formats.explanations import ExplanationsFields
-from arclink.access.formats.json_document import LinksFields
+from arclink.access.formats.fields import LinksFields
 from arclink.access.formats.timemaps import TimeMapFields
 from arclink.access.provenance import ProvenanceFields
 from arclink.model import Timestamp

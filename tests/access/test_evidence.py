@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.formats import FORMATS
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, parse_replay

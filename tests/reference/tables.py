@@ -32,7 +32,7 @@ from arclink.access import capture_fields, methods, signatures
 from arclink.access.capabilities import IN_ROWS, capability
 from arclink.access.capture_fields import CaptureField, CaptureForm
 from arclink.access.declarations import AnyParameter, attributes_of, default_of
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.access.methods import Methods
 from arclink.access.signatures import method_of
 from arclink.charts import results

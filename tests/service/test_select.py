@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 from hypothesis import given
 
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.model import Surt
 from arclink.service.selecting import SelectionForm
 from arclink.service.settings import Settings

@@ -198,15 +198,15 @@ FORMATS: Mapping[str, Format] = {
             "json",
             ("application/json",),
             False,
-            _in("json_document", "write_json"),
+            _in("fields", "write_json"),
             details=_DETAILS,
         ),
         Format(
             "jsonl",
             ("application/jsonl", "application/x-ndjson", "application/jsonlines"),
             True,
-            _in("json_document", "write_json_lines"),
-            write_fields=_in("json_document", "write_json_lines"),
+            _in("fields", "write_json_lines"),
+            write_fields=_in("fields", "write_json_lines"),
             details=_DETAILS,
         ),
         *(
