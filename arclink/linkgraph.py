@@ -25,12 +25,11 @@ from arclink.access.cursors import decode_cursor
 from arclink.access.declarations import AnyParameter, Given, sort_out
 from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import Profile
-from arclink.access.formats.rdf_lines import write_ntriples
 from arclink.access.formats.rows import Row, RowAnswer
+from arclink.access.formats.statements import write_ntriples
 from arclink.access.formats.table import archive_lines, check_answered, date_and_time, when_asked
-from arclink.access.groups import UNLIMITED
 from arclink.access.link_states import State
-from arclink.access.members import Member
+from arclink.access.members import UNLIMITED, Member
 from arclink.access.methods import Methods
 from arclink.access.parameters import RowQuery
 from arclink.access.provenance import Provenance, provenance_of

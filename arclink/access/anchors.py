@@ -17,8 +17,7 @@ from typing import NamedTuple
 from arclink.access.chronicles import units_known
 from arclink.access.common import COMMON_TO_FOLLOW
 from arclink.access.declarations import AnyParameter
-from arclink.access.groups import Budget
-from arclink.access.members import MemberKey
+from arclink.access.members import Budget, MemberKey
 from arclink.access.parameters import BY_PERIOD_OR_HOST, ROW_LIMIT, RowQuery
 from arclink.access.queries import CURSOR, FILTER, URI, Direction, fingerprint_of
 from arclink.access.reader import MementoSummary, Reading, of_one_state

@@ -26,9 +26,8 @@ from arclink.access.cursors import (
     Position,
     encode_cursor,
 )
-from arclink.access.groups import Budget, group_inlinks, group_outlinks
 from arclink.access.link_states import State
-from arclink.access.members import Member
+from arclink.access.members import Budget, Member, group_inlinks, group_outlinks
 from arclink.access.queries import BadParameterError, ConflictError, Direction, LinkQuery
 from arclink.access.reader import MementoSummary, Reading, of_one_state
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
@@ -326,7 +325,7 @@ def _detailed(
 ) -> Iterable[Member]:
     """Return ``members`` with the details of the query; each detail may read ``rows`` rows."""
     if reading.query.with_evidence:
-        from arclink.access.evidence import Gathering
+        from arclink.access.validity import Gathering
 
         gathering = Gathering(reading, rows)
         members = (gathering.with_evidence(member, direction) for member in members)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import AnyParameter, DeclaredQuery, Given
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.store.protocols import Scans
 
@@ -179,8 +179,8 @@ class Capability(Generic[Query]):
 
 
 IN_ROWS: Final[Mapping[str, str]] = {
-    "anchors": "arclink.access.formats.anchors:ANCHORS",
-    "diff": "arclink.access.formats.differences:DIFF",
+    "anchors": "arclink.access.formats.link_rows:ANCHORS",
+    "diff": "arclink.access.formats.link_rows:DIFF",
     "count": "arclink.subsets.capture_counts:COUNT",
     "path": "arclink.analysis.path_rows:PATH",
     "pagerank": "arclink.analysis.graph_queries:PAGERANK",

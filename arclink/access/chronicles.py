@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import islice
 
-from arclink.access.groups import Budget
 from arclink.access.link_states import State
+from arclink.access.members import Budget
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import MementoSummary, Reading, of_one_state
 from arclink.access.seen_links import SeenLinks, seen_inlinks

@@ -30,9 +30,8 @@ from typing import Any, NamedTuple
 
 from arclink.access.common import COMMON_TO_FOLLOW
 from arclink.access.declarations import AnyParameter, Given, Parameter
-from arclink.access.groups import Budget
 from arclink.access.link_states import State
-from arclink.access.members import MemberKey
+from arclink.access.members import Budget, MemberKey
 from arclink.access.parameters import ROW_LIMIT, RowPage, RowQuery
 from arclink.access.queries import (
     CURSOR,

@@ -11,8 +11,7 @@ from functools import cache, cached_property
 from itertools import chain, groupby, repeat
 from typing import Generic, Self, TypeVar
 
-from arclink.access.groups import Budget
-from arclink.access.members import MemberKey
+from arclink.access.members import Budget, MemberKey
 from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.tallies import Counts, Extent, Period, sighted_inlinks, sighted_outlinks

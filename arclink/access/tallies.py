@@ -15,7 +15,7 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.access.reader import Reading, Vertex
 from arclink.known import KnownLinks, known_by
 from arclink.model import Outlink, ShownInlink, Sighting, Timestamp, UriR
@@ -36,17 +36,6 @@ class Period(Enum):
         """
         digits = timestamp[: self.value]
         return "-".join(part for part in (digits[:4], digits[4:6], digits[6:]) if part)
-
-    def summed(self, counts: Mapping[str, int]) -> dict[str, int]:
-        """Return counts by this period, of counts by a shorter one or the same.
-
-        >>> Period.YEAR.summed({"2009-12": 1, "2010-01": 2, "2010-02": 3})
-        {'2009': 1, '2010': 5}
-        """
-        sums: dict[str, int] = {}
-        for when, count in counts.items():
-            sums[when[: self.letters]] = sums.get(when[: self.letters], 0) + count
-        return sums
 
     @property
     def letters(self) -> int:

@@ -25,7 +25,7 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.access.formats.rows import RowAnswer
-from arclink.access.groups import UNLIMITED
+from arclink.access.members import UNLIMITED
 from arclink.access.queries import URI
 from arclink.analysis.pagerank import PagerankFields, RankOptions
 from arclink.analysis.slices import Level, PropertiesFields, SliceOptions, Slices, Weight

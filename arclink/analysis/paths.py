@@ -36,8 +36,8 @@ from arclink.access.declarations import (
     choice,
     whole_number,
 )
-from arclink.access.groups import Budget
 from arclink.access.kinds import NAVIGATION
+from arclink.access.members import Budget
 from arclink.access.queries import URI, LinkQuery
 from arclink.access.times import FROM, TO
 from arclink.model import ALL_TIME, ContentId, Outlink, Span, Surt, Timestamp, UriR

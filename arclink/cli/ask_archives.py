@@ -9,8 +9,7 @@ import click
 
 from arclink.access.archives import Outcome
 from arclink.access.declarations import Given
-from arclink.access.formats.rows import RowAnswer, RowFormat
-from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
+from arclink.access.formats.rows import SEED_FORMATS, RowAnswer, RowFormat, seeds_of
 from arclink.access.texts import counted
 from arclink.cli.instance_options import INCOMPLETE, TIMEOUT, WHOLE, complain
 from arclink.cli.options import (

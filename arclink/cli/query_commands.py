@@ -155,7 +155,7 @@ def _links() -> _Query:
     """
     from arclink.access.answers import answer_link_query
     from arclink.access.formats import FORM, FORMAT, chosen_format
-    from arclink.access.groups import PATIENT
+    from arclink.access.members import PATIENT
     from arclink.access.queries import LINK_PARAMETERS, LinkQuery
 
     def read(given: Given) -> _Answer:

@@ -26,12 +26,12 @@ from arclink.access.replay import NO_REPLAY
 from arclink.cli.options import ARCHIVES, INSTANCE, REPLAY, STORE, replay_prefix, takes
 from arclink.errors import ArclinkError, UsageError
 from arclink.federation.instances import parse_instances, parse_name
-from arclink.service.clients import Connections, parse_network
 from arclink.service.settings import Settings
+from arclink.service.shares import Connections, parse_network
 from arclink.store.embargo import Embargo
 
 if TYPE_CHECKING:
-    from arclink.service.replay.origin import ReplayOrigin
+    from arclink.service.settings import ReplayOrigin
 
 _NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
@@ -350,7 +350,7 @@ def replay_origin(origin: str, public: str) -> "ReplayOrigin":
         UsageError: One is not an origin, or they are the same.
     """
     from arclink.service.headers import parse_origin
-    from arclink.service.replay.origin import ReplayOrigin
+    from arclink.service.settings import ReplayOrigin
 
     if not origin:
         return ReplayOrigin()

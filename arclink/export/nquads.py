@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from arclink.access.formats.rdf_lines import ntriples_lines
-from arclink.access.formats.statements import RDF, TWG, describe_outlink
+from arclink.access.formats.statements import RDF, TWG, describe_outlink, ntriples_lines
 from arclink.access.members import Member
 from arclink.export.link_scan import Shown
 from arclink.export.manifest import ExportTally

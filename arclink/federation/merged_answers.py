@@ -23,8 +23,7 @@ from arclink.access.declarations import (
     DeclaredQuery,
     Given,
 )
-from arclink.access.groups import Budget
-from arclink.access.members import Member
+from arclink.access.members import Budget, Member
 from arclink.access.queries import (
     CURSOR,
     DIRECTION,

@@ -16,7 +16,7 @@ from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.capabilities import ColumnKind
 from arclink.access.common import SUBSET
 from arclink.access.declarations import Given, sort_out
-from arclink.access.formats.json_document import ReportFields, archive_fields
+from arclink.access.formats.fields import ReportFields, archive_fields
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.formats.table import archive_lines
 from arclink.access.kinds import kinds_line

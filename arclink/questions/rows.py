@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 from arclink.access.common import SUBSET
 from arclink.access.declarations import ConflictError, Given, named
 from arclink.access.formats.fields import KindsCounted
-from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS, RowAnswer, RowFormat
-from arclink.access.formats.seeds import SEED_FORMATS
+from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS, SEED_FORMATS, RowAnswer, RowFormat
 from arclink.access.formats.table import date_and_time
 from arclink.access.kinds import kinds_line
 from arclink.access.provenance import asked_in_words, provenance_of

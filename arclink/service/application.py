@@ -7,26 +7,21 @@ from werkzeug.exceptions import RequestURITooLarge
 
 from arclink.federation.requests import Asking
 from arclink.service.addresses import BelowPath, public_path
-from arclink.service.aggregate import aggregating, attach_asking
 from arclink.service.archived import archived, attach_pages
-from arclink.service.browsing import browsing
 from arclink.service.description import describing
-from arclink.service.fetch_metadata import refuse_parts
-from arclink.service.headers import register_headers
+from arclink.service.headers import refuse_parts, register_headers
 from arclink.service.home import home
 from arclink.service.memento import memento
+from arclink.service.pages.browse import browsing
 from arclink.service.pages.html_output import site
 from arclink.service.problems import register_problems
-from arclink.service.query_resources import queries
-from arclink.service.questions import questions
+from arclink.service.query_resources import aggregating, attach_asking, queries, questions
 from arclink.service.request_log import watch, watching
 from arclink.service.responses import ReadRequest
-from arclink.service.selecting import selecting
+from arclink.service.selecting import selecting, subsets
 from arclink.service.settings import Settings
 from arclink.service.stores import Stores, attach_stores
-from arclink.service.streaming import streaming
-from arclink.service.subsets import subsets
-from arclink.service.take_away import taking_away
+from arclink.service.take_away import streaming, taking_away
 from arclink.service.validators import register_validators
 from arclink.store.protocols import Scans
 

@@ -1,11 +1,14 @@
-"""The page for people: a search form and the views of one URI, or an error with its remedy."""
+"""The page for people: a search form, what was loaded, and the views of one URI or its error."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from itertools import islice
 from types import MappingProxyType
 
+import orjson
 from flask import Blueprint, Response, request
 
 from arclink.access.chronicles import Chronicle, answer_chronicle
@@ -14,19 +17,20 @@ from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable, printable_uri
 from arclink.access.times import AT
 from arclink.charts.time_axis import Axis
+from arclink.counts import Counts
 from arclink.errors import StoreError, UsageError
 from arclink.model import ALL_TIME, Surt, UriR
+from arclink.pipeline.damage import MANIFEST_FIELD
 from arclink.questions.table import QuestionScope
+from arclink.reasons import Absence, Reason
 from arclink.service.pages.anchors import show_anchors
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.captures import show_captures
-from arclink.service.pages.changes import show_changes
+from arclink.service.pages.changes import show_changes, show_texts
 from arclink.service.pages.ego import show_graph
-from arclink.service.pages.glance import show_glance
+from arclink.service.pages.glance import show_glance, show_places
 from arclink.service.pages.html_output import rendered
 from arclink.service.pages.links import show_links
-from arclink.service.pages.loads import loads_of
-from arclink.service.pages.places import show_places
 from arclink.service.pages.requests import Asked, View, address, plain_query
 from arclink.service.pages.saving import given
 from arclink.service.pages.site_glance import Beginning
@@ -39,15 +43,113 @@ from arclink.service.pages.sites import (
     similar_to,
     words_typed,
 )
-from arclink.service.pages.texts import show_texts
 from arclink.service.problems import note_loss
 from arclink.service.responses import lead_to
 from arclink.service.settings import Settings
 from arclink.service.stores import current_store, stores_of_app
 from arclink.service.tables import NotReadyError
 from arclink.service.validators import will_change
-from arclink.store.protocols import Answers, Scans
+from arclink.store.protocols import Answers, OpenStore, Scans
 from arclink.uris.surts import surt_of
+
+# What was loaded into a store, and what was left out and why, in the words of historians.
+#
+# Builds count every item under a reason, which says whether something is missing
+# (`arclink.reasons`).
+
+_MOST_BATCHES = 8
+"""Number of batches that are listed, those loaded last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One batch: archive files that were loaded together.
+
+    Attributes:
+        number: 1, 2, … in the order they were loaded.
+        when: Day on which it was loaded, as ``2026-11-26``; empty if an earlier version loaded it.
+        files: Names of its archive files.
+        captures: Number of captures; None if what was read was not counted.
+        pages: Number of payloads whose links were read; likewise.
+        damaged: Number of archive files that are empty, cut short or damaged.
+    """
+
+    number: int
+    when: str
+    files: Sequence[str]
+    captures: int | None
+    pages: int | None
+    damaged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """All batches of a store.
+
+    Attributes:
+        shown: The batches that were loaded last, oldest first.
+        total: Number of all batches.
+        missing: What is missing, with the number of each reason, most frequent first.
+        are_counted: Whether what is missing was counted for all batches.
+        removed: Number of captures that were removed on request.
+    """
+
+    shown: Sequence[Load]
+    total: int
+    missing: Sequence[tuple[Absence, Sequence[tuple[Reason, int]]]]
+    are_counted: bool
+    removed: int
+
+
+def loads_of(store: OpenStore) -> Loads | None:
+    """Return the batches of a store; None if some captures are hidden: it would tell of them.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    loads, counts = list[Load](), Counts()
+    for batch in store.batches():
+        manifest = orjson.loads(batch.manifest)
+        if not manifest:
+            return None
+        named = _named(manifest.get("counts", {}))
+        counts += named
+        loads.append(
+            Load(
+                batch.number,
+                manifest.get("loaded", "")[: len("2026-11-26")],
+                batch.files,
+                named[Reason.ROW_KEPT] if named else None,
+                named[Reason.PAYLOAD_READ] if named else None,
+                len(manifest.get(MANIFEST_FIELD, ())),
+            )
+        )
+    removed = sum(numbers.mementos for _, numbers in store.forgotten())
+    are_counted = all(load.captures is not None for load in loads)
+    return Loads(loads[-_MOST_BATCHES:], len(loads), [*_missing(counts)], are_counted, removed)
+
+
+def _named(groups: Mapping[str, Mapping[str, int]]) -> Counts:
+    return Counter(
+        {
+            Reason[name]: count
+            for named in groups.values()
+            for name, count in named.items()
+            if name in Reason.__members__  # a later version of ArcLink may know others
+        }
+    )
+
+
+def _missing(counts: Counts) -> Iterator[tuple[Absence, Sequence[tuple[Reason, int]]]]:
+    for absence in Absence:
+        reasons = [
+            (reason, counts[reason])
+            for reason in Reason
+            if reason.absence is absence and counts[reason]
+        ]
+        if reasons:
+            yield absence, sorted(reasons, key=lambda one: (-one[1], one[0].text))
+
 
 home = Blueprint("home", __name__)
 

@@ -22,14 +22,22 @@ from arclink.captures.formats import WRITERS
 from arclink.captures.queries import FORMATS_OF_FILES, FORMATS_OF_STREAMS
 from arclink.questions.rows import ASK_FORMATS
 from arclink.questions.table import QUESTIONS
-from arclink.service.aggregate import AGGREGATE
 from arclink.service.archived import CDX, RECORD
 from arclink.service.problems import MEDIA_TYPE
-from arclink.service.query_resources import EXPLAIN, LINK_QUERY, in_rows
-from arclink.service.questions import ASK, COMPLETE, FOUND, LEFT_OUT, LIST, UNKNOWN
+from arclink.service.query_resources import (
+    AGGREGATE,
+    ASK,
+    COMPLETE,
+    EXPLAIN,
+    FOUND,
+    LEFT_OUT,
+    LINK_QUERY,
+    LIST,
+    UNKNOWN,
+    in_rows,
+)
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
-from arclink.service.streaming import STREAM
-from arclink.service.take_away import EXPORT
+from arclink.service.take_away import EXPORT, STREAM
 from arclink.subsets.fields import NAME_PATTERN
 from arclink.version import VERSION
 

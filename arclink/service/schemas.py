@@ -19,7 +19,7 @@ from arclink.access.capture_fields import CaptureForm, FieldKind
 from arclink.access.captures import PagesFields
 from arclink.access.declarations import attributes_of
 from arclink.access.formats.explanations import ExplanationsFields
-from arclink.access.formats.json_document import LinksFields
+from arclink.access.formats.fields import LinksFields
 from arclink.access.formats.timemaps import TimeMapFields
 from arclink.access.provenance import ProvenanceFields
 from arclink.model import Timestamp
@@ -27,9 +27,9 @@ from arclink.questions.merged import ARCHIVES, NAMES_OF_ARCHIVES, MergedAnswerFi
 from arclink.questions.rows import AnswerFields, QuestionsFields
 from arclink.questions.table import COLUMNS
 from arclink.service.problems import ProblemFields
-from arclink.service.questions import AddressesFields
+from arclink.service.query_resources import AddressesFields
 from arclink.service.responses import HealthFields
-from arclink.service.subsets import SubsetsFields
+from arclink.service.selecting import SubsetsFields
 
 Schema = Mapping[str, object]
 

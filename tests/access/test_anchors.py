@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.anchors import AnchorsAnswer, AnchorsQuery, answer_anchors
-from arclink.access.formats.anchors import anchors_as_rows
+from arclink.access.formats.link_rows import anchors_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.access.queries import BadParameterError
 from arclink.access.replay import parse_replay
 from arclink.store.protocols import GraphStore

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.differences import Change, DiffAnswer, DiffQuery, answer_diff
-from arclink.access.formats.differences import diff_as_rows
+from arclink.access.formats.link_rows import diff_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
-from arclink.access.groups import Budget
 from arclink.access.link_states import State
+from arclink.access.members import Budget
 from arclink.access.queries import BadParameterError, Direction
 from arclink.access.replay import parse_replay
 from arclink.store.protocols import GraphStore

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.access.groups import Budget
 from arclink.access.levels import LevelAnswer, LevelQuery, answer_level
+from arclink.access.members import Budget
 from arclink.access.queries import BadParameterError
 from arclink.access.tallies import Counts
 from arclink.store.protocols import GraphStore

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.access.anchors import AnchorsQuery, answer_anchors
-from arclink.access.groups import Budget
 from arclink.access.levels import GroupLevel, LevelQuery, answer_level
+from arclink.access.members import Budget
 from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.seen_links import (

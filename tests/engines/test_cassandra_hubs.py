@@ -10,8 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from arclink.access.answers import answer_link_query
-from arclink.access.groups import Budget
-from arclink.access.members import Member
+from arclink.access.members import Budget, Member
 from arclink.access.queries import LinkQuery
 from arclink.model import Surt
 from arclink.store.cassandra.steps import FRESH

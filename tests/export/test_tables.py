@@ -16,8 +16,7 @@ import pytest
 
 from arclink.access.answers import answer_link_query
 from arclink.access.formats import FORMATS
-from arclink.access.formats.rdf_lines import ntriples_lines
-from arclink.access.formats.statements import TWG, describe_outlink
+from arclink.access.formats.statements import TWG, describe_outlink, ntriples_lines
 from arclink.access.members import member_of
 from arclink.access.queries import LinkQuery
 from arclink.export import parquet

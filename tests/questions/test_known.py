@@ -16,9 +16,9 @@ from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.answers import answer_link_query
 from arclink.access.chronicles import answer_chronicle
 from arclink.access.formats import FORMATS
-from arclink.access.formats.anchors import anchors_as_rows
+from arclink.access.formats.link_rows import anchors_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
-from arclink.access.known_hosts import KnownHosts
+from arclink.access.levels import KnownHosts
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.tallies import Period

@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from arclink.access.declarations import ConflictError
-from arclink.access.formats.rows import RowAnswer
-from arclink.access.formats.seeds import SEED_FORMATS, seeds_of
+from arclink.access.formats.rows import SEED_FORMATS, RowAnswer, seeds_of
 from arclink.model import Surt
 from arclink.questions.asking import AskAnswer, ask
 from arclink.questions.queries import AskQuery

@@ -32,7 +32,7 @@ from arclink.access import capture_fields, methods, signatures
 from arclink.access.capabilities import IN_ROWS, capability
 from arclink.access.capture_fields import CaptureField, CaptureForm
 from arclink.access.declarations import AnyParameter, attributes_of, default_of
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.access.methods import Methods
 from arclink.access.signatures import method_of
 from arclink.charts import results
@@ -51,9 +51,9 @@ from arclink.questions.table import QUESTIONS
 from arclink.reasons import Reason
 from arclink.relations.columns import CAPTURES, LINKS, Column
 from arclink.service.agents.tools import LEFT_OUT, tools_of
-from arclink.service.clients import Connections
 from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
+from arclink.service.shares import Connections
 from arclink.subsets.fields import FIELDS
 from arclink.wayback.client import Manners
 from arclink.wayback.fetch import FetchSettings

@@ -8,9 +8,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from arclink.service.application import create_app
-from arclink.service.clients import Connections
 from arclink.service.server import make_server
 from arclink.service.settings import Settings
+from arclink.service.shares import Connections
 from arclink.store.protocols import GraphStore
 from tests.store.memory_store import MemoryStore, Page, link
 

@@ -8,8 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 from selectolax.lexbor import LexborHTMLParser
 
-from arclink.service.replay.origin import ReplayOrigin
-from arclink.service.settings import Settings
+from arclink.service.settings import ReplayOrigin, Settings
 from tests.captures.archives import T1, Record, store_of
 from tests.service.conftest import NASTY, T2, A, B, client_of
 from tests.store.memory_store import MemoryStore, Page, link

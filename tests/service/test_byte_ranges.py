@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.service.byte_ranges import ByteRange, parse_range
+from arclink.service.archived import ByteRange, parse_range
 from tests.captures.archives import T1, Record, store_of
 from tests.service.conftest import client_of, served
 

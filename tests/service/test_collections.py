@@ -55,7 +55,7 @@ def client_of(
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pages wait for all answers, also on a busy machine."""
-    monkeypatch.setattr("arclink.service.together._SECONDS", 60.0)
+    monkeypatch.setattr("arclink.service.collections._SECONDS", 60.0)
     monkeypatch.setattr("arclink.service.tables._PATIENCE", 60.0)
 
 
@@ -135,7 +135,7 @@ def test_a_collection_that_is_away_does_not_hide_the_others() -> None:
 
 
 def test_a_collection_that_hangs_does_not_hide_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arclink.service.together._SECONDS", 0.2)
+    monkeypatch.setattr("arclink.service.collections._SECONDS", 0.2)
     released = threading.Event()
 
     def hanging() -> GraphStore:

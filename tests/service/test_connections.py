@@ -17,14 +17,14 @@ from waitress.adjustments import Adjustments  # type: ignore[import-untyped]  # 
 
 from arclink.cli.main import group
 from arclink.errors import UsageError
-from arclink.service.clients import (
+from arclink.service.loop import StrictParser
+from arclink.service.shares import (
     Connections,
     affordable,
     client_address,
     network_of,
     parse_network,
 )
-from arclink.service.parsing import StrictParser
 from arclink.store.protocols import GraphStore
 from tests.service.conftest import PAGES, A, served
 from tests.service.sockets import REQUEST, health, opener, said_before_the_end, status_of

@@ -14,7 +14,7 @@ import arclink
 from arclink.access.capabilities import IN_ROWS, ColumnKind, ToAnswer, capability
 from arclink.access.declarations import BadParameterError
 from arclink.access.formats.rows import ROW_FORMATS, TIME_COLUMNS
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.access.signatures import keyword
 from arclink.cli.doors import NOT_OVER_HTTP, OVER_HTTP
 from arclink.cli.main import SECTIONS, group

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from flask.testing import FlaskClient
 
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.federation.instances import parse_instances
 from arclink.federation.requests import Asking
 from arclink.service.application import create_app

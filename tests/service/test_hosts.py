@@ -5,12 +5,11 @@ from collections.abc import Mapping
 
 import pytest
 
+from arclink.service.addresses import Hosts, hosts_at
 from arclink.service.application import create_app
 from arclink.service.collections import create_collections
-from arclink.service.hosts import Hosts, hosts_at
 from arclink.service.replay.application import create_replay
-from arclink.service.replay.origin import ReplayOrigin
-from arclink.service.settings import Settings
+from arclink.service.settings import ReplayOrigin, Settings
 from tests.service.conftest import PAGES, A, served
 from tests.store.memory_store import MemoryStore
 

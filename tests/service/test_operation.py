@@ -287,7 +287,7 @@ def test_what_a_dead_worker_was_doing_is_not_counted_as_under_way(tmp_path: Path
 def test_no_worker_is_started_once_all_are_to_stop(tmp_path: Path) -> None:
     code = """
 import os, signal
-from arclink.service import workers
+from arclink.service import server
 
 is_first = True
 fork = os.fork
@@ -301,7 +301,7 @@ def fork_and_stop():
     return worker
 
 os.fork = fork_and_stop
-workers.supervise(3, lambda: signal.pause, 600, lambda: None)
+server.supervise(3, lambda: signal.pause, 600, lambda: None)
 """
     # Another worker would get no signal to stop, and be killed after ten minutes.
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
@@ -312,7 +312,7 @@ def supervised(code: str) -> tuple[int, str]:
     says.
     """
     supervise = (
-        "import os, signal, time\nfrom arclink.service import workers\n"
+        "import os, signal, time\nfrom arclink.service import server\n"
         + code
         + "\nworkers.supervise(2, start, 0, lambda: None)"
     )

@@ -10,8 +10,7 @@ from flask.testing import FlaskClient
 from arclink.cli.serve import replay_origin
 from arclink.errors import UsageError
 from arclink.service.replay.application import ONLY_HERE, STATIC, create_replay, wabac_plain
-from arclink.service.replay.origin import ReplayOrigin
-from arclink.service.settings import Settings
+from arclink.service.settings import ReplayOrigin, Settings
 from tests.service.conftest import PAGES, T1, A
 from tests.store.memory_store import MemoryStore
 

@@ -7,9 +7,9 @@ import pytest
 from flask.testing import FlaskClient
 from hypothesis import given
 
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.model import Surt
-from arclink.service.pages.selection_form import SelectionForm
+from arclink.service.selecting import SelectionForm
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.location import open_store

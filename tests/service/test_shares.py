@@ -18,10 +18,9 @@ from arclink.questions.queries import AskQuery
 from arclink.relations.database import RelationsDatabase
 from arclink.service import loop
 from arclink.service.application import create_app
-from arclink.service.clients import Connections
 from arclink.service.openapi import RESOURCES, Resource
 from arclink.service.replay.application import create_replay
-from arclink.service.shares import LARGE, Shares, Turn, cost_by_request, paths_of
+from arclink.service.shares import LARGE, Connections, Shares, Turn, cost_by_request, paths_of
 from tests.service.conftest import PAGES, A, served
 from tests.service.sockets import opener, seconds_of_health, status_of
 from tests.store.memory_store import MemoryStore

@@ -6,7 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 from jsonschema_rs import validator_for
 
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.model import Surt
 from arclink.relations.kept import relations_of
 from arclink.service.schemas import SCHEMAS

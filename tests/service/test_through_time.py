@@ -6,7 +6,7 @@ import io
 import pytest
 from flask.testing import FlaskClient
 
-from arclink.access.groups import Budget
+from arclink.access.members import Budget
 from arclink.access.replay import parse_replay
 from arclink.service.settings import Settings
 from tests.service.conftest import PAGES, T1, T2, A, B, client_of

@@ -1,4 +1,6 @@
-"""The fields of a member, with equal names in all formats with columns, cleaned for writing.
+"""The fields of an answer, with equal names in all formats that have columns, and its JSON.
+
+JSON is one document (RFC 8259), or a line per member, as ``docs/reference/service.md`` says.
 
 A `TypedDict` declares the fields of an object of JSON, next to the function that makes it. Its
 types are read for the JSON Schema (`arclink.service.schemas`): `Timestamp` is a time, ``int`` a
@@ -8,12 +10,17 @@ fields, or a `CaptureForm`, says which fields an object has.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from arclink.access.answers import Member
+import orjson
+
+from arclink.access.answers import InForce, LinkAnswer, Member
+from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.members import Evidence, Validity, sightings_of
-from arclink.access.queries import Direction
+from arclink.access.queries import Direction, MatchType
 from arclink.access.reader import MementoSummary
+from arclink.access.redirect_targets import Hop
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
 from arclink.known import ReadCapturesFields
@@ -223,4 +230,165 @@ def _evidence_fields(found: Evidence, replay: ReplayPrefix) -> EvidenceFields:
         "length": memento.length,
         "read_from": {"file": printable(found.file), "offset": found.offset},
         **address_fields(replay, memento.timestamp, memento.original),
+    }
+
+
+def write_json_lines(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
+    """Yield one line per member; without members, yield nothing.
+
+    If ``only`` is not empty, the lines have only its fields.
+    """
+    query = answer.query
+    fields_of = partial(
+        member_fields,
+        replay=answer.replay,
+        with_evidence=query.with_evidence,
+        with_validity=query.with_validity,
+    )
+    for direction, members in ((Direction.OUT, answer.outlinks), (Direction.IN, answer.inlinks)):
+        for member in members:
+            fields = MemberFields(direction=direction.value, **fields_of(member, direction))
+            if only:
+                yield orjson.dumps(
+                    {name: value for name, value in fields.items() if name in only},
+                    option=orjson.OPT_APPEND_NEWLINE,
+                )
+                continue
+            yield orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+
+
+_ORDERS = ("grouped", "store")
+_RANGES = tuple(one.value for one in MatchType if one is not MatchType.EXACT)
+
+
+class _InForceThere(MementoFields):
+    """A memento of the URI that is in force."""
+
+    status: str
+    links_known: Annotated[bool, "Whether its links are known."]
+
+
+class _Hop(MementoFields):
+    """A redirect that was followed."""
+
+    target: str
+
+
+class _Order(TypedDict):
+    outlinks: Annotated[str, _ORDERS]
+    inlinks: Annotated[str, _ORDERS]
+
+
+class ReportFields(TypedDict):
+    """The result of the request to one archive."""
+
+    name: str
+    outcome: Annotated[str, Outcome]
+    detail: Annotated[str, "Why it failed, or what is missing; empty if it succeeded."]
+    passed_over: Annotated[int, "Number of its links or rows that were refused."]
+    refused: Annotated[
+        dict[Annotated[str, Refused], Annotated[int, {"minimum": 1}]], "Refused parts, by reason."
+    ]
+    seconds: Annotated[float, {"minimum": 0}]
+    cached: Annotated[bool, "Whether no request was made, or nothing had changed."]
+
+
+class ArchiveFields(ReportFields):
+    """The result of the request to one archive for links."""
+
+    links: int
+
+
+class LinksFields(AskedFields):
+    """The links of a URI, or with match_type of several, without mementos."""
+
+    uri_id: Annotated[str, {"pattern": "^[0-9a-f]{32}$"}, "SimHash of the SURT."]
+    direction: Annotated[str, Direction]
+    match_type: NotRequired[Annotated[str, _RANGES]]
+    mementos: NotRequired[KnownFields]
+    at: NotRequired[Timestamp]
+    in_force: NotRequired[list[_InForceThere]]
+    followed: NotRequired[list[_Hop]]
+    outlinks: list[OutlinkFields]
+    inlinks: list[InlinkFields]
+    inlinks_known: InlinksKnown
+    inlinks_read_from: InlinksReadFrom
+    order: Annotated[_Order, "Whether links are grouped, or in the order of the store."]
+    archives: NotRequired[list[ArchiveFields]]
+    next: Annotated[str | None, "The cursor of the next part."]
+
+
+def write_json(answer: LinkAnswer) -> Iterator[bytes]:
+    """Yield the answer as one document that ends with a line end."""
+    query = answer.query
+    document: dict[str, object] = {
+        "uri": printable_uri(query.uri),
+        "surt": printable_uri(query.surt),
+        "uri_id": answer.uri_id,
+        "direction": query.direction.value,
+    }
+    if query.is_range:
+        document["match_type"] = query.match_type.value
+    else:
+        document["mementos"] = known_fields(answer.mementos)
+    if query.at is not None:
+        document["at"] = query.at
+    if query.at is not None and not query.is_range:
+        document["in_force"] = [_in_force(memento, answer.replay) for memento in answer.in_force]
+    if answer.followed:
+        document["followed"] = [_hop(hop, answer.replay) for hop in answer.followed]
+    fields = partial(
+        member_fields,
+        replay=answer.replay,
+        with_evidence=query.with_evidence,
+        with_validity=query.with_validity,
+    )
+    document["outlinks"] = [fields(member, Direction.OUT) for member in answer.outlinks]
+    document["inlinks"] = inlinks = [fields(member, Direction.IN) for member in answer.inlinks]
+    known = None if inlinks or not query.direction.is_in else answer.known_inlinks()
+    document["inlinks_known"] = known.is_known if known else query.direction.is_in or None
+    document["inlinks_read_from"] = known and known.as_fields
+    document["order"] = {
+        "outlinks": "grouped" if answer.is_grouped_out else "store",
+        "inlinks": "grouped" if answer.is_grouped_in else "store",
+    }
+    if answer.archives:
+        document["archives"] = [archive_fields(report) for report in answer.archives]
+    document["next"] = answer.next
+    yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _hop(hop: Hop, replay: ReplayPrefix) -> _Hop:
+    return {
+        "uri": printable_uri(hop.original),
+        "timestamp": hop.timestamp,
+        "target": printable_uri(hop.target),
+        **address_fields(replay, hop.timestamp, hop.original),
+    }
+
+
+def archive_fields(report: ArchiveReport) -> dict[str, object]:
+    """Return the result of the query to one archive as members of JSON."""
+    return {
+        "name": printable(report.name),
+        "outcome": report.outcome.value,
+        "detail": printable(report.detail),
+        f"{report.noun}s": report.members,
+        "passed_over": report.passed_over,
+        "refused": {
+            reason.value: number for reason in Refused if (number := report.refused.get(reason, 0))
+        },
+        "seconds": round(report.seconds, 3),
+        "cached": report.is_cached,
+    }
+
+
+def _in_force(found: InForce, replay: ReplayPrefix) -> _InForceThere:
+    memento = found.memento
+    return {
+        **address_fields(replay, memento.timestamp, memento.original),
+        "uri": printable_uri(memento.original),
+        "timestamp": memento.timestamp,
+        "status": memento.status,
+        "links_known": found.is_known,
     }

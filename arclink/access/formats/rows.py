@@ -1,6 +1,6 @@
 """Answers made of rows: as JSON, JSON lines, CSV, Parquet, and columns for a terminal.
 
-`arclink.access.formats.anchors` and its sibling modules convert each kind of answer into a
+`arclink.access.formats.link_rows` and its sibling modules convert each kind of answer into a
 `RowAnswer`, which all formats can write.
 """
 
@@ -22,6 +22,11 @@ from arclink.access.formats.table import columns, date_and_time
 from arclink.access.provenance import Provenance
 from arclink.model import Timestamp
 from arclink.portions import portions
+
+# Rows that are pages, as lists for crawlers.
+#
+# Source: Heritrix 3, *seeds.txt* (a URI per line); Browsertrix Crawler, *YAML config* (``seeds``).
+
 
 Row = Mapping[str, object]
 """Values by column, cleaned for writing.
@@ -330,3 +335,39 @@ def shown_text(column: str, value: object, decimals: int) -> str:
     if column in TIME_COLUMNS and _is_time(value):
         return date_and_time(Timestamp(str(value)))
     return str(_cell(value))
+
+
+_SCHEMES = ("http://", "https://")
+
+
+def seeds_of(answer: RowAnswer) -> tuple[Sequence[str], int]:
+    """Return the addresses of rows, each once, and the number of those that no crawler captures."""
+    found = (row[answer.uris] for row in answer.labelled())
+    addresses = dict.fromkeys(str(uri) for uri in found if uri is not None)
+    seeds = [address for address in addresses if address.lower().startswith(_SCHEMES)]
+    return seeds, len(addresses) - len(seeds)
+
+
+def _write_seeds(answer: RowAnswer) -> Iterator[bytes]:
+    """Yield the addresses, one per line."""
+    for seed in seeds_of(answer)[0]:
+        yield f"{seed}\n".encode()
+
+
+def _write_browsertrix(answer: RowAnswer) -> Iterator[bytes]:
+    """Yield a configuration of Browsertrix Crawler (YAML) that captures these pages only."""
+    seeds, _ = seeds_of(answer)
+    yield b"seeds:\n" if seeds else b"seeds: []\n"
+    for seed in seeds:
+        # A JSON string is a YAML string.
+        yield b"- url: " + orjson.dumps(seed) + b"\n  scopeType: page\n"
+
+
+SEED_FORMATS: Mapping[str, RowFormat] = {
+    form.name: form
+    for form in (
+        RowFormat("seeds", ("text/plain",), _write_seeds),
+        RowFormat("browsertrix", ("application/yaml",), _write_browsertrix),
+    )
+}
+"""The formats by name."""

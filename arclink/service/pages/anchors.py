@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.chronicles import Chronicle
-from arclink.access.formats.anchors import uri_m_of
-from arclink.access.replay import ReplayPrefix
-from arclink.access.tallies import Counts
+from arclink.access.formats.link_rows import uri_m_of
 from arclink.access.texts import printable, printable_uri
 from arclink.charts.pictures import Drawing, Strip, scale_of, share, strips
 from arclink.charts.time_axis import Axis, Bar, most_of
-from arclink.service.pages.requests import Asked, about
+from arclink.service.pages.requests import Asked
 from arclink.service.pages.saving import table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
@@ -26,19 +24,12 @@ class ShownAnchor:
 
     Attributes:
         bars: Its links through time; empty if the rows themselves are per period.
-        href: Address of the page that had it first.
-        uri_m: Replay address of that page; None without a replay prefix.
+        uri_m: Replay address of the page that had it first; None without a replay prefix.
     """
 
-    period: str
-    host: str
-    text: str
-    kinds: str
-    counts: Counts
+    anchor: Anchor
     bars: Sequence[Bar]
     gaps: Sequence[Bar]
-    first_uri: str
-    href: str
     uri_m: str | None
 
 
@@ -56,13 +47,14 @@ def show_anchors(
     has_time = query.period is None and bool(axis.units)
     charts = answer.over_time if has_time else [{} for _ in answer.anchors]
     full = most_of(charts)
-    gaps = axis.unknown()
+    gaps, replay = axis.unknown(), settings.replay
+    bars = [axis.bars(counts, "link", "links", full) for counts in charts]
     return {
         "answer": answer,
         "full": full,
         "rows": [
-            _shown(anchor, axis.bars(counts, "link", "links", full), gaps, settings.replay)
-            for anchor, counts in zip(answer.anchors, charts, strict=True)
+            ShownAnchor(anchor, of_anchor, gaps, uri_m_of(anchor.counts.first, replay))
+            for anchor, of_anchor in zip(answer.anchors, bars, strict=True)
         ],
         "by": asked.get("by"),
         "everything": asked.changed({"limit": "0"}) if answer.total > len(answer.anchors) else None,
@@ -90,21 +82,3 @@ def _picture(
     scale = scale_of(axis, full) if has_time else ""
     uri = printable_uri(answer.query.links.uri)
     return strips(f"Anchors of links to {uri}", rows, axis if has_time else None, scale)
-
-
-def _shown(
-    anchor: Anchor, bars: Sequence[Bar], gaps: Sequence[Bar], replay: ReplayPrefix
-) -> ShownAnchor:
-    first = anchor.counts.first
-    return ShownAnchor(
-        period=anchor.period,
-        host=printable(anchor.host),
-        text=printable(anchor.text),
-        kinds=printable(" ".join(anchor.kinds)),
-        counts=anchor.counts,
-        bars=bars,
-        gaps=gaps,
-        first_uri=printable_uri(first.original),
-        href=about(first.original),
-        uri_m=uri_m_of(first, replay),
-    )

@@ -29,27 +29,23 @@ class CaptureRow:
     """One capture as the page shows it.
 
     Attributes:
-        why: Outcome of the capture, in words.
         links: Number of distinct links it shows, counted as in all other views; None if unknown.
         with_repeats: Number of links written on the page, if some are repeated; else None.
         read_from: Archive file and offset of the record that was read, if it is another record.
         changes: Address of the changes since the capture before; None for the first.
         texts: Address of its text next to that of the capture before; None likewise, or if the
             service shows no captures.
-        title: Title of the page, empty if it has none; None if it is not known.
         facts: The fields of the capture as in its explanation.
     """
 
+    explanation: Explanation
     uri_m: str | None
     state: State
-    why: str
     links: int | None
     with_repeats: int | None
     read_from: tuple[str, int] | None
-    href: str
     changes: str | None
     texts: str | None
-    title: str | None
     facts: Mapping[str, str | int]
 
 
@@ -115,21 +111,19 @@ def _row(
     method = method_of_key(memento.surt)
     replayed = None if method else uri_m(settings.replay, memento.timestamp, memento.original)
     return CaptureRow(
+        explanation,
         uri_m=None if replayed is None else printable_uri(replayed),
         state=State.READ if explanation.content is not None else state_of(store, memento, None),
-        why=explanation.reason.text,
         links=distinct,
         with_repeats=written if is_read and written > (distinct or 0) else None,
         read_from=(printable(payload.file), payload.offset)
         if elsewhere and payload is not None
         else None,
-        href=about(uri, view=View.LINKS, at=memento.timestamp),
         changes=about(uri, view=View.CHANGES, from_=earlier, to=memento.timestamp)
         if has_earlier
         else None,
         texts=about(uri, view=View.TEXT, from_=earlier, to=memento.timestamp)
         if has_earlier and settings.has_pages
         else None,
-        title=explanation.title,
         facts=EXPLANATION.of(memento),
     )

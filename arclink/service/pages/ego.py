@@ -26,10 +26,9 @@ from arclink.charts import network
 from arclink.charts.pictures import Drawing
 from arclink.charts.time_axis import Axis
 from arclink.model import Timestamp, UriR
-from arclink.service.pages.answers import ASK, address_with
-from arclink.service.pages.drawn import LINKS
+from arclink.service.pages.answers import ASK, LINKS, address_with
 from arclink.service.pages.html_output import shown_of
-from arclink.service.pages.moments import moment_of_page
+from arclink.service.pages.links import moment_of_page
 from arclink.service.pages.requests import (
     Asked,
     View,

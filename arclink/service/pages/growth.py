@@ -19,8 +19,7 @@ from arclink.analysis.windows import EVER
 from arclink.model import UriR
 from arclink.questions.queries import ADDRESSES, BY, LEVEL, LIMIT, SCOPE, AskQuery
 from arclink.questions.table import QuestionScope
-from arclink.service.pages.answers import ASK, address_with, pairs_of
-from arclink.service.pages.drawn import LINKS, Ends, greatest
+from arclink.service.pages.answers import ASK, LINKS, Ends, address_with, greatest, pairs_of
 from arclink.service.pages.requests import part_of
 from arclink.uris.hosts import domain_of, host_of, root_of
 from arclink.uris.surts import surt_of

@@ -15,7 +15,7 @@ from arclink.access.formats.table import cut_in_the_middle, date_and_time
 from arclink.access.provenance import today
 from arclink.access.texts import counted, printable, printable_uri
 from arclink.charts.time_axis import day_in_words, days_in_words, in_words, moment_in_words
-from arclink.service.hosts import source_of
+from arclink.service.addresses import source_of
 from arclink.service.pages.requests import View, about
 from arclink.service.pages.saving import SUFFIXES, address_of, picture_file, provenance_here
 

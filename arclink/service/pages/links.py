@@ -1,24 +1,112 @@
-"""The links of a page as lists: words, other end, and the times at which each was seen."""
+"""The links of a page as lists, at one time or all: words, other end, and when each was seen."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
-from arclink.access.chronicles import Chronicle
-from arclink.access.formats.anchors import uri_m_of
+from arclink.access.chronicles import Chronicle, unit_for, units_between
 from arclink.access.formats.fields import uri_ms_of
-from arclink.access.members import Evidence, Validity
+from arclink.access.formats.link_rows import uri_m_of
+from arclink.access.members import Evidence
 from arclink.access.queries import MATCH_TYPE, BadParameterError, Direction, LinkQuery
 from arclink.access.replay import moment_of
-from arclink.access.texts import printable, printable_uri
-from arclink.charts.time_axis import Axis
+from arclink.access.tallies import Period
+from arclink.access.texts import printable_uri
+from arclink.charts.time_axis import Axis, Mark, in_words, moment_in_words
 from arclink.model import Sighting, Timestamp
 from arclink.service.pages.html_output import shown_of
-from arclink.service.pages.moments import moment_of_page
 from arclink.service.pages.requests import Asked, View, about, address, download
 from arclink.service.pages.saving import table_formats
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
+from arclink.timestamps import pad_high
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The time of a view.
+
+    Attributes:
+        at: The chosen time; None for all times together.
+        words: The same in words.
+        x: Its position on the axis in percent; None for all times.
+        steps: The times that a slider can choose: the ends of these units, which are those of the
+            axis or finer. Empty without an axis.
+        ends: Positions of the first and the last step on the axis in percent.
+        number: Index of the step that contains the chosen time.
+        earlier: Address of the same view at the last earlier time at which something was captured
+            or seen; None if there is no such time.
+        later: Likewise for the next later time.
+        always: Address of the same view for all times.
+        marks: The captures, each with the address of the same view at its time.
+    """
+
+    at: Timestamp | None
+    words: str
+    x: float | None
+    steps: Sequence[str]
+    ends: Sequence[float]
+    number: int
+    earlier: str | None
+    later: str | None
+    always: str
+    marks: Sequence[tuple[Mark, str]]
+
+
+def moment_of_page(asked: Asked, at: Timestamp | None, chronicle: Chronicle, axis: Axis) -> Moment:
+    """Return the time of the requested view."""
+    stops = {
+        Timestamp(captured.memento.timestamp): str(captured.memento.timestamp)
+        for captured in chronicle.captures
+    }
+    if not stops:
+        stops = {pad_high(unit.replace("-", "")): unit for unit in chronicle.inlinks}
+    # One step back leads to before the state in force, not to the time at which it began.
+    in_force = None if at is None else max((stop for stop in stops if stop <= at), default=at)
+    before = [stop for stop in sorted(stops) if in_force is None or stop < in_force]
+    later_stops = [] if at is None else [stop for stop in sorted(stops) if stop > at]
+    unit, steps, ends = axis.unit, list[str](), list[float]()
+    if chronicle.first and chronicle.last:
+        # The state may change on any day, also if bars by day would be mostly unknown.
+        unit = unit_for(chronicle.first, chronicle.last, None)
+        steps = [*units_between(chronicle.first, chronicle.last, unit)]
+        ends = [axis.x_of(pad_high(step.replace("-", ""))) for step in (steps[0], steps[-1])]
+    return Moment(
+        at=at,
+        words="all times together" if at is None else _in_words(at, unit),
+        x=None if at is None or not axis.units else axis.x_of(at),
+        steps=steps,
+        ends=ends,
+        number=_number(at, unit, steps),
+        earlier=asked.changed({"at": stops[before[-1]], "from": None, "to": None})
+        if before
+        else None,
+        later=asked.changed({"at": stops[later_stops[0]], "from": None, "to": None})
+        if later_stops
+        else None,
+        always=asked.changed({"at": None}),
+        marks=[
+            (mark, asked.changed({"at": mark.at, "from": None, "to": None}))
+            for mark in axis.marks(chronicle.captures)
+        ],
+    )
+
+
+def _number(at: Timestamp | None, unit: Period, steps: Sequence[str]) -> int:
+    """Return the index of the step that contains ``at``, or of the nearest; the last without it."""
+    last = max(len(steps) - 1, 0)
+    return last if at is None else min(bisect_left(steps, unit.of(at)), last)
+
+
+def _in_words(at: Timestamp, unit: Period) -> str:
+    """Return a time in words; a time chosen with the slider is the end of a unit."""
+    return (
+        f"the end of {in_words(unit.of(at))}"
+        if pad_high(at[: unit.value]) == at
+        else moment_in_words(at)
+    )
+
 
 LIMIT = 100
 """Default number of links per direction on one page."""
@@ -43,19 +131,12 @@ class LinkRow:
         hidden: Number of mementos with evidence that are not listed.
     """
 
-    uri: str
+    member: Member
     href: str
-    text: str
-    kind: str
-    rel: str | None
-    first: Timestamp
-    last: Timestamp
-    times: int
     others: Sequence[str]
     positions: Sequence[float]
     first_uri_m: str | None
     last_uri_m: str | None
-    validity: Validity | None
     evidence: Sequence[tuple[Evidence, str | None]]
     hidden: int
 
@@ -113,21 +194,14 @@ def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -
     listed = shown_of(len(evidence), _MOST_EVIDENCE)
     at = answer.query.at
     return LinkRow(
-        uri=printable_uri(member.uri),
+        member=member,
         href=about(member.uri) if at is None else about(member.uri, View.LINKS, at=at),
-        text=printable(member.text),
-        kind=printable(member.kind),
-        rel=None if member.rel is None else printable(member.rel),
-        first=member.timestamps[0],
-        last=member.timestamps[-1],
-        times=len(member.timestamps),
         others=[]
         if member.variants == (answer.query.uri,)
         else [printable_uri(uri) for uri in member.variants],
         positions=_positions(member.timestamps, axis),
         first_uri_m=uri_ms[0] if uri_ms else None,
         last_uri_m=uri_ms[-1] if uri_ms else None,
-        validity=member.validity,
         evidence=[(seen, uri_m_of(_sighting(seen), answer.replay)) for seen in evidence[:listed]],
         hidden=len(evidence) - listed,
     )

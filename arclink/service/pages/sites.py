@@ -34,17 +34,20 @@ from arclink.questions.similar import similar_queries
 from arclink.questions.table import MEANINGS, QUESTIONS, QuestionScope
 from arclink.service.pages.answers import (
     ASK,
+    LINKS,
+    SURVIVAL,
     about_name,
     address_with,
     captures_picture,
     cells,
+    drawn,
     heading_of,
     host_asked,
     pairs_of,
+    pairs_query,
     through_time,
     title_of,
 )
-from arclink.service.pages.drawn import LINKS, SURVIVAL, drawn, pairs_query
 from arclink.service.pages.glance import Lane, lanes_picture
 from arclink.service.pages.growing import OF_GRAPH, Growing, grown
 from arclink.service.pages.growth import MOST_OPEN, OF_GROWTH, Growth

@@ -24,10 +24,9 @@ from werkzeug.exceptions import Forbidden, NotFound
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from arclink.errors import StoreError
+from arclink.service.addresses import source_of
 from arclink.service.archived import archived, attach_pages
-from arclink.service.fetch_metadata import refuse_parts
-from arclink.service.headers import register_headers
-from arclink.service.hosts import source_of
+from arclink.service.headers import refuse_parts, register_headers
 from arclink.service.memento import Rest
 from arclink.service.problems import register_problems
 from arclink.service.request_log import watch
