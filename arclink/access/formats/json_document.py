@@ -20,6 +20,7 @@ from arclink.access.formats.fields import (
     known_fields,
     member_fields,
 )
+from arclink.access.provenance import ProvenanceFields
 from arclink.access.queries import Direction, MatchType
 from arclink.access.redirect_targets import Hop
 from arclink.access.replay import ReplayPrefix
@@ -85,6 +86,7 @@ class LinksFields(AskedFields):
     order: Annotated[_Order, "Whether links are grouped, or in the order of the store."]
     archives: NotRequired[list[ArchiveFields]]
     next: Annotated[str | None, "The cursor of the next part."]
+    provenance: NotRequired[ProvenanceFields]
 
 
 def write_json(answer: LinkAnswer) -> Iterator[bytes]:
@@ -124,6 +126,7 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
     if answer.archives:
         document["archives"] = [archive_fields(report) for report in answer.archives]
     document["next"] = answer.next
+    document.update(answer.said_from)
     yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
