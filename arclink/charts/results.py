@@ -200,8 +200,8 @@ class ResultRows(ABC):
         drawing, found = strips(safe_text(self.title), [row], axis, scale), self.provenance
         if found is None:
             return replace(drawing, source=self.read_from)
-        source = f"{self.read_from}\n{found.cite()}"
-        return replace(drawing, source=source, provenance=found.as_fields())
+        source = f"{self.read_from}\n{found.cite(today())}"
+        return replace(drawing, source=source, provenance=found.as_fields(today()))
 
 
 class ListedRows(ResultRows, Sequence[Item]):

@@ -481,6 +481,47 @@ def test_the_same_answer_has_the_same_bytes_and_validator(
         assert client.get(address, headers=headers).status_code == 304
 
 
+def test_a_page_stays_the_same_at_midnight(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = []
+    for day in ("2026-11-29", "2026-11-30"):
+        for module in ("access.provenance", "service.pages.saving"):
+            monkeypatch.setattr(f"arclink.{module}.today", lambda day=day: day)
+        pages.append(client.get(f"/?uri={A}"))
+    first, second = pages
+    assert "To cite" in first.text
+    assert (first.data, first.headers["ETag"]) == (second.data, second.headers["ETag"])
+
+
+def test_a_picture_of_python_has_the_day_as_one_that_is_saved(where: Path) -> None:
+    with arclink.open(where) as graph:
+        picture = graph.inlinks(A).picture()
+    assert picture is not None
+    root = ElementTree.fromstring(picture.file())
+    found = json.loads(root.findtext(f"{SVG}metadata") or "")
+    assert found["date"] == owner.today()
+    assert found["cite"] in (root.findtext(f"{SVG}desc") or "").splitlines()
+    assert f"read {found['date']}" in found["cite"]
+
+
+def test_a_subset_of_a_subset_is_named_and_one_of_a_service_is_not(where: Path) -> None:
+    one, other = "host:a.example or host:b.example", "from:2010"
+    with arclink.open(where) as graph:
+        found = graph.subset(one).subset(other).count().provenance
+        assert found is not None
+        flat = graph.subset(f"({one}) and ({other})").count().provenance
+        assert (found, shlex.split(found.asked)) == (
+            replace(flat, asked=found.asked),
+            ["count", f"({one}) and ({other})"],
+        )
+    client = client_of(str(where), Settings(subset=one, title="links.db"))
+    of_service = in_json(client.get(f"/count?subset={other}").data)
+    assert of_service["asked"] == f"count {other}"
+    assert {**of_service, "asked": "", "cite": ""} == {**found.as_fields(), "asked": "", "cite": ""}
+    assert in_json(client.get("/count").data)["asked"] == "count"
+
+
 def test_a_store_is_read_once_for_its_state(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_store(str(where)) as store:
         before = provenance_of(store, "a", "count")
