@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Self
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.archives import ArchiveReport
 from arclink.access.capabilities import Capability, ToAnswer
-from arclink.access.common import LIMIT, SUBSET
+from arclink.access.common import LIMIT, SQL, SUBSET
 from arclink.access.cursors import decode_cursor
-from arclink.access.declarations import AnyParameter, Given, sort_out
+from arclink.access.declarations import NOTHING_GIVEN, AnyParameter, Given, sort_out
 from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import Profile
 from arclink.access.formats.rows import Row, RowAnswer
@@ -32,7 +32,7 @@ from arclink.access.link_states import State
 from arclink.access.members import UNLIMITED, Member
 from arclink.access.methods import Methods
 from arclink.access.parameters import RowQuery
-from arclink.access.provenance import Provenance, provenance_of
+from arclink.access.provenance import Provenance, links_said_from, provenance_of
 from arclink.access.queries import (
     CURSOR,
     DIRECTION,
@@ -62,7 +62,7 @@ from arclink.closing import Closing
 from arclink.errors import UsageError
 from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, SPELLS, ExportQuery
 from arclink.extras import analysis_extra
-from arclink.known import KnownLinks, known_in
+from arclink.known import KnownLinks
 from arclink.model import ALL_TIME, Memento, Span
 from arclink.questions.queries import (
     ADDRESSES,
@@ -112,12 +112,18 @@ class Links(ResultRows, Iterable[Member]):
     """
 
     def __init__(
-        self, store: Scans, query: LinkQuery, limit: int | None, archive: str = ""
+        self,
+        store: Scans,
+        query: LinkQuery,
+        limit: int | None,
+        archive: str = "",
+        given: Given = NOTHING_GIVEN,
     ) -> None:
         self._store = store
         self._query = query
         self._limit = limit
         self._archive = archive
+        self._given = given
 
     def __iter__(self) -> Iterator[Member]:
         return islice(self._all(), self._limit)
@@ -170,7 +176,9 @@ class Links(ResultRows, Iterable[Member]):
 
     @property
     def provenance(self) -> Provenance:
-        return provenance_of(self._store, self._archive, self.title)
+        more = {DIRECTION.name: self._query.direction.value, LIMIT.name: str(self._limit or 0)}
+        given = Given({**self._given.texts, **{name: (text,) for name, text in more.items()}})
+        return links_said_from(self._store, self._archive, given)
 
     @property
     def mementos(self) -> MementoSummary:
@@ -424,12 +432,12 @@ class LinkGraph(Methods, Closing):
         """
         from arclink.relations.answers import SqlAnswer
 
-        days = self.store.days(ALL_TIME)
+        archive, asked = name_of_store(self._where), Given({SQL.name: (query,)})
         with self._sql() as database:
-            table = database.answer(query)
-        read_from = "" if days is None else known_in(days.values()).read_from
-        origin = provenance_of(self.store, name_of_store(self._where), f"sql {query}")
-        return SqlAnswer(query, table, read_from, origin)
+            with self.store.snapshot():  # of the tables, which were brought up to date just now
+                read_from = self.store.known().read_from
+                origin = provenance_of(self.store, archive, "sql", asked, (SQL, SUBSET))
+            return SqlAnswer(query, database.answer(query), read_from, origin)
 
     def sql_batches(self, query: str) -> Iterator[arrow.RecordBatch]:
         """Yield the rows of `sql` as Arrow record batches, for an answer larger than the memory.
@@ -481,7 +489,7 @@ class LinkGraph(Methods, Closing):
         with ShownRelations(self._where, self.store) as database:
             found = ask(database, query)
         name = name_of_store(self._where)
-        return said_from(found, self.store, name, self._with_subset(given))
+        return said_from(found, self.store, name, given)
 
     def ask_as_archive(self, name: str, question: MergedQuestion) -> AskedRows:
         """Return the answer to a question to several archives, of which this graph is one."""
@@ -754,9 +762,9 @@ class LinkGraph(Methods, Closing):
         limit = given.pop("limit", 0)
         if not isinstance(limit, int) or limit < 0:
             raise BadParameterError("limit", str(limit), "a number of links, or 0 for all")
-        asked = self._written({"uri": uri, **given}, _LINKS)
-        query = LinkQuery.from_parameters(asked, direction=direction, limit=MOST_MEMBERS)
-        return Links(self.store, query, limit or None, name_of_store(self._where))
+        asked = self._given({"uri": uri, **given}, _LINKS)
+        query = LinkQuery.of(asked, direction=direction, limit=MOST_MEMBERS)
+        return Links(self.store, query, limit or None, name_of_store(self._where), asked)
 
     def _mementos(self, uri: str, span: Span) -> Iterator[Memento]:
         return self.store.mementos(surt_asked("uri", uri), span)
@@ -778,15 +786,10 @@ class LinkGraph(Methods, Closing):
         days = None
         if isinstance(query, RowQuery) and query.links.direction is Direction.IN:
             days = self.store.days(query.links.span) if query.links.at is None else None
-        return RowResult(one.name, one.rows(asked, self._with_subset(received)), days)
+        return RowResult(one.name, one.rows(asked, received), days)
 
     def _given(self, given: Mapping[str, object], declared: Sequence[AnyParameter]) -> Given:
         return sort_out(self._written(given, declared), declared)
-
-    def _with_subset(self, given: Given) -> Given:
-        """Return a question with the subset of this graph, as other doors have it."""
-        subset = (self.store.selection,) if self.store.selection else ()
-        return Given({**given.texts, **({SUBSET.name: subset} if subset else {})})
 
     def _written(
         self, given: Mapping[str, object], declared: Sequence[AnyParameter]

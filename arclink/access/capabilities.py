@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from arclink.access.common import SUBSET
-from arclink.access.declarations import AnyParameter, DeclaredQuery, Given
+from arclink.access.declarations import NOTHING_GIVEN, AnyParameter, DeclaredQuery, Given
 from arclink.access.members import Budget
 from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.store.protocols import Scans
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from arclink.access.formats.rows import RowAnswer
 
 Query = TypeVar("Query", bound=DeclaredQuery)
-
-_NOT_SAID = Given({})
 
 
 def _never(_: Given) -> bool:
@@ -119,6 +117,7 @@ class Capability(Generic[Query]):
         is_question: Whether parameters ask the question that has its name: it is answered by SQL
             (`arclink.questions`), at each door.
         has_one_list: Whether an answer has only one of its lists, as the parameters say.
+        group: The group of commands that has its command; empty without.
         cost: What an answer costs a service. Expensive ones read the whole graph: it makes one at a
             time.
     """
@@ -135,6 +134,7 @@ class Capability(Generic[Query]):
     has_replay: bool = False
     is_question: Callable[[Given], bool] = _never
     has_one_list: bool = False
+    group: str = ""
     cost: Cost = Cost.ORDINARY
 
     @property
@@ -152,19 +152,23 @@ class Capability(Generic[Query]):
         """Name of the JSON Schema of the answer."""
         return self.name.capitalize()
 
-    def rows(self, asked: ToAnswer[Query], given: Given = _NOT_SAID) -> "RowAnswer":
+    def rows(self, asked: ToAnswer[Query], given: Given = NOTHING_GIVEN) -> "RowAnswer":
         """Return the answer, with where it is from.
 
         Args:
             asked: What it is answered from.
             given: The question as the caller wrote it.
         """
-        # Here, because commands that answer in other forms import this module.
-        from arclink.access.provenance import asked_in_words, provenance_of
+        return self.said_from(self.answer(asked), asked, given)
 
-        words = asked_in_words(self.name, given, (*self.query.DECLARED, self.subset))
-        provenance = provenance_of(asked.graph, asked.archive, words)
-        return replace(self.typed(self.answer(asked)), provenance=provenance)
+    def said_from(self, answer: "RowAnswer", asked: ToAnswer[Query], given: Given) -> "RowAnswer":
+        """Return an answer in its types, with where it is from; see `rows`."""
+        # Here, because commands that answer in other forms import this module.
+        from arclink.access.provenance import provenance_of
+
+        command, declared = f"{self.group} {self.name}", (*self.query.DECLARED, self.subset)
+        provenance = provenance_of(asked.graph, asked.archive, command, given, declared)
+        return replace(self.typed(answer), provenance=provenance)
 
     def typed(self, answer: "RowAnswer") -> "RowAnswer":
         """Return an answer whose columns have the declared meanings, and types without values."""

@@ -93,6 +93,14 @@ SUBSET = Parameter(
 SUBSET_FIRST = replace(SUBSET, is_positional=True, metavar="[NAME|SELECTION]")
 """The same parameter as the first word of a command that is about captures, not links."""
 
+SQL = Parameter(
+    "query",
+    "One query; without it, a shell that reads queries.",
+    TEXT,
+    is_positional=True,
+    metavar="[SQL]",
+)
+
 LIMIT = Parameter(
     "limit",
     "Largest number of rows in each list of the answer, such as the links of one direction; "

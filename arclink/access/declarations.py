@@ -136,6 +136,19 @@ class Parameter(Generic[Read]):
         return (self.name, *self.also, *self.was)
 
     @property
+    def options(self) -> list[str]:
+        """The names of the option of the command line, with dashes: ``--match-type``."""
+        return [
+            "--" + "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
+            for name in (self.name, *self.also)
+        ]
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it is either true or false."""
+        return self.form.schema.get("type") == "boolean"
+
+    @property
     def of_query(self) -> tuple[str, ...]:
         """The fields of queries that have its value."""
         return (self.name.replace("-", "_"),) if self.fields is None else self.fields
@@ -232,6 +245,8 @@ class Given:
         sort_out([(name, text) for name, texts in rest.texts.items() for text in texts], declared)
         return rest
 
+
+NOTHING_GIVEN = Given({})
 
 AnyParameter = Parameter[object]
 

@@ -108,7 +108,7 @@ def in_python(text: str, declared: Sequence[AnyParameter]) -> str:
     words = {}
     for one in declared:
         name = keyword(one.name)
-        words[f"--{one.name}"] = f"{name}=True" if _is_switch(one) else name
+        words[f"--{one.name}"] = f"{name}=True" if one.is_switch else name
         words[f"--no-{one.name}"] = f"{name}=False"
         words[one.name] = name
     return re.sub(
@@ -116,10 +116,6 @@ def in_python(text: str, declared: Sequence[AnyParameter]) -> str:
         lambda found: words.get(found[0], found[0]),
         text,
     )
-
-
-def _is_switch(parameter: AnyParameter) -> bool:
-    return parameter.form.schema.get("type") == "boolean"
 
 
 @contextmanager
@@ -234,11 +230,7 @@ def _documented(
     lines = [
         fill(
             f"{name}: {in_python(one.about, declared)}"
-            + (
-                f" Expected: {one.form.allowed}."
-                if one.form.allowed and not _is_switch(one)
-                else ""
-            )
+            + (f" Expected: {one.form.allowed}." if one.form.allowed and not one.is_switch else "")
             + (f" By default: {one.otherwise}." if one.otherwise else ""),
             _WIDTH,
             initial_indent="    ",

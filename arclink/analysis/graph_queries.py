@@ -281,6 +281,7 @@ PROPERTIES = Capability(
     _properties,
     PropertiesFields,
     {"properties": _PROPERTY_COLUMNS},
+    group="analyze",
     cost=Cost.EXPENSIVE,
 )
 
@@ -318,5 +319,6 @@ windows.
     },
     examples=("arclink analyze pagerank --store links.db --level host --by month --compare",),
     has_one_list=True,
+    group="analyze",
     cost=Cost.EXPENSIVE,
 )

@@ -145,5 +145,6 @@ PATH = Capability(
     _answer,
     PathFields,
     {"hops": _COLUMNS},
+    group="analyze",
     examples=("arclink analyze path example.org example.net --store links.db",),
 )

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import orjson
 
-from arclink.access.formats.table import cut_in_the_middle
+from arclink.access.cells import cut_in_the_middle
 from arclink.access.link_states import State
 from arclink.access.texts import counted
 from arclink.charts.svg import height_of

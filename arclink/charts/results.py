@@ -14,6 +14,7 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from arclink.access.cells import cut_in_the_middle, safe_text
 from arclink.access.chronicles import unit_for
 from arclink.access.formats.parquet import arrow_of_rows
 from arclink.access.formats.rows import (
@@ -24,7 +25,6 @@ from arclink.access.formats.rows import (
     is_unknown,
     shown_text,
 )
-from arclink.access.formats.table import cut_in_the_middle, safe_text
 from arclink.access.provenance import Provenance, today
 from arclink.access.tallies import Period
 from arclink.access.texts import counted
@@ -200,8 +200,8 @@ class ResultRows(ABC):
         drawing, found = strips(safe_text(self.title), [row], axis, scale), self.provenance
         if found is None:
             return replace(drawing, source=self.read_from)
-        source = f"{self.read_from}\n{found.cite()}"
-        return replace(drawing, source=source, provenance=found.as_fields())
+        source = f"{self.read_from}\n{found.cite(today())}"
+        return replace(drawing, source=source, provenance=found.as_fields(today()))
 
 
 class ListedRows(ResultRows, Sequence[Item]):

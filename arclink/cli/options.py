@@ -180,13 +180,9 @@ def _option_names(parameter: AnyParameter) -> list[str]:
     >>> _option_names(MATCH_TYPE), _option_names(KINDS)
     (['--match-type'], ['--kinds', '--kind'])
     """
-    names = [
-        "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
-        for name in (parameter.name, *parameter.also)
-    ]
-    if parameter.form.schema.get("type") == "boolean" and parameter.default != "false":
-        return [f"--{name}/--no-{name}" for name in names]
-    return [f"--{name}" for name in names]
+    if parameter.is_switch and parameter.default != "false":
+        return [f"{name}/--no-{name[2:]}" for name in parameter.options]
+    return parameter.options
 
 
 def _help_of(parameter: AnyParameter) -> str:

@@ -156,6 +156,7 @@ def _links() -> _Query:
     from arclink.access.answers import answer_link_query
     from arclink.access.formats import FORM, FORMAT, chosen_format
     from arclink.access.members import PATIENT
+    from arclink.access.provenance import links_said_from
     from arclink.access.queries import LINK_PARAMETERS, LinkQuery
 
     def read(given: Given) -> _Answer:
@@ -166,11 +167,8 @@ def _links() -> _Query:
 
         def answer(graph: Scans) -> Iterator[bytes]:
             found = answer_link_query(graph, query, PATIENT, prefix)
-            if form.name == "csvw":
-                from arclink.access.formats.csv_rows import origin_of_links
-
-                name = name_of_store(STORE.required(given))
-                found = replace(found, described=partial(origin_of_links, graph, name, given))
+            name = name_of_store(STORE.required(given))
+            found = replace(found, provenance=partial(links_said_from, graph, name, given))
             yield from form.write(found)
             if not (query.is_range or found.mementos.count):
                 from arclink.cli.similar import similar_note
@@ -318,7 +316,8 @@ def _ask() -> _Query:
 
     def read(given: Given) -> _Answer:
         form = ASK_FORMAT.required(given)
-        query = AskQuery.of(with_list(given), name=QUESTION.required(given))
+        given = with_list(given)
+        query = AskQuery.of(given, name=QUESTION.required(given))
         check_format(query, form)
 
         return _to_question(given, query, form)

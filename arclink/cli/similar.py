@@ -2,8 +2,8 @@
 
 from contextlib import suppress
 
+from arclink.access.cells import safe_text
 from arclink.access.declarations import Given
-from arclink.access.formats.table import safe_text
 from arclink.access.queries import surt_asked
 from arclink.cli.options import STORE
 from arclink.errors import ArclinkError

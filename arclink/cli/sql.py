@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arclink.access.common import SUBSET
-from arclink.access.declarations import PATH, TEXT, Given, Parameter, named, number, whole_number
-from arclink.access.provenance import asked_in_words, provenance_of, today
+from arclink.access.common import SQL, SUBSET
+from arclink.access.declarations import PATH, Given, Parameter, named, number, whole_number
+from arclink.access.provenance import provenance_of, today
 from arclink.cli.options import GRAPH, STORE, open_requested_graph, takes, write_answer
 from arclink.errors import ArclinkError, Limit, LimitError
 from arclink.store.location import name_of_store
@@ -25,13 +25,6 @@ EXAMPLES = (
     "arclink sql --store links.db",
 )
 
-QUERY = Parameter(
-    "query",
-    "One query; without it, a shell that reads queries.",
-    TEXT,
-    is_positional=True,
-    metavar="[SQL]",
-)
 FORMAT = Parameter(
     "format",
     "Format of the answer.",
@@ -68,7 +61,7 @@ _RULES = (
 
 
 @click.command()
-@takes(QUERY, *GRAPH, FORMAT, INTO, MEMORY, SECONDS)
+@takes(SQL, *GRAPH, FORMAT, INTO, MEMORY, SECONDS)
 def command(given: Given) -> None:
     """Answer a query about the tables `captures` and `links` of a store, or of a subset of it.
 
@@ -84,7 +77,7 @@ def command(given: Given) -> None:
     from arclink.relations.database import SqlDatabase, SqlLimits
 
     limits = SqlLimits(MEMORY.required(given), SECONDS.optional(given) or 0)
-    query = QUERY.optional(given)
+    query = SQL.optional(given)
     where = STORE.required(given)
     with ExitStack() as opened:
         store = opened.enter_context(open_requested_graph(given))
@@ -103,8 +96,8 @@ def _answer(database: "SqlDatabase", store: Scans, text: str, given: Given) -> N
     from arclink.relations.answers import SQL_FORMATS, sql_as_csvw
 
     form, into = FORMAT.required(given), INTO.optional(given)
-    words = asked_in_words("sql", Given({**given.texts, QUERY.name: (text,)}), (QUERY, SUBSET))
-    origin = provenance_of(store, name_of_store(STORE.required(given)), words)
+    archive, asked = name_of_store(STORE.required(given)), Given({SQL.name: (text,)})
+    origin = provenance_of(store, archive, "sql", asked, (SQL, SUBSET))
     try:
         with database.reading(text) as rows:
             rows.schema = with_provenance(rows.schema, origin.as_fields(today() if into else ""))

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from arclink.access.cells import cut_in_the_middle
 from arclink.access.common import ARCHIVES, STORE
 from arclink.access.declarations import Given, switch
-from arclink.access.formats.table import cut_in_the_middle
 from arclink.access.texts import counted
 from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.file_checks import CheckedFile, CheckProgress, FileState, check_files

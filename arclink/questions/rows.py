@@ -10,7 +10,7 @@ from arclink.access.formats.fields import KindsCounted
 from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS, SEED_FORMATS, RowAnswer, RowFormat
 from arclink.access.formats.table import date_and_time
 from arclink.access.kinds import kinds_line
-from arclink.access.provenance import asked_in_words, provenance_of
+from arclink.access.provenance import provenance_of
 from arclink.access.texts import counted, printable
 from arclink.model import ALL_TIME, Timestamp
 from arclink.questions.queries import ASK_PARAMETERS, AskQuery
@@ -44,8 +44,8 @@ def said_from(answer: "AskAnswer", store: Scans, archive: str, given: Given) -> 
     Raises:
         StoreError: The store cannot be read.
     """
-    words = asked_in_words(f"ask {answer.query.name}", given, (*ASK_PARAMETERS, SUBSET))
-    return replace(answer, provenance=provenance_of(store, archive, words))
+    command, declared = f"ask {answer.query.name}", (*ASK_PARAMETERS, SUBSET)
+    return replace(answer, provenance=provenance_of(store, archive, command, given, declared))
 
 
 def check_format(query: AskQuery, form: RowFormat) -> None:

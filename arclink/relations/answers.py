@@ -11,11 +11,11 @@ from uuid import UUID
 import orjson
 import pyarrow as arrow
 
+from arclink.access.cells import columns, cut_in_the_middle
 from arclink.access.declarations import warn_renamed
 from arclink.access.formats.csvw import csvw, saying
 from arclink.access.formats.parquet import ABOUT, parquet_pieces
 from arclink.access.formats.rows import Row, RowAnswer, csv_pieces
-from arclink.access.formats.table import columns, cut_in_the_middle
 from arclink.access.provenance import Provenance
 from arclink.access.texts import counted
 from arclink.charts.results import ListedRows

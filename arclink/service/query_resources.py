@@ -24,10 +24,10 @@ from arclink.access.declarations import AnyParameter, Form, Given, Parameter, na
 from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import FIELDS, FORMATS, PROFILE, Format, chosen_format
 from arclink.access.formats import FORMAT as ANY_FORMAT
-from arclink.access.formats.csv_rows import origin_of_links
 from arclink.access.formats.explanations import explanation_fields
 from arclink.access.formats.rows import ROW_FORMAT as ANY_ROW_FORMAT
 from arclink.access.formats.rows import ROW_FORMATS, SEED_FORMATS, RowAnswer, RowFormat, seeds_of
+from arclink.access.provenance import links_said_from
 from arclink.access.queries import LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.access.times import span_of
@@ -263,8 +263,8 @@ def link_query() -> Response:
     settings = stores_of_app().settings
     store = requested_store(given)
     answer = answer_link_query(store, query, settings.budget, settings.replay)
-    url, archive = in_format("csv"), settings.cited_as
-    answer = replace(answer, described=partial(origin_of_links, store, archive, given, url))
+    said_from = partial(links_said_from, store, settings.cited_as, given)
+    answer = replace(answer, provenance=said_from, url=in_format("csv"))
     pieces = form.write(answer)
     response = Response(
         started(pieces) if query.limit == 0 else b"".join(pieces),

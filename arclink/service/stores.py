@@ -113,6 +113,7 @@ class Stores:
             shown = EmbargoedStore(whole, embargo) if embargo else whole
             if self.settings.subset:
                 shown = subset_in(shown, self.catalog, self.settings.subset)
+                shown.selection = ""  # clients may not see what is left out, nor do answers name it
             opened = self._local.opened = _Opened(identity, whole, shown, OrderedDict())
         return opened.shown
 

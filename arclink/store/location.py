@@ -106,8 +106,12 @@ def name_of_store(where: str) -> str:
 
     Raises:
         UsageError: The path or URL does not name a store.
+
+    >>> name_of_store("/srv/links.db"), name_of_store("cassandra://node1,node2/links")
+    ('links.db', 'links')
     """
-    return local_path_of(where).name if where else ""
+    path = local_path_of(where) if where else Path()
+    return path.stem if is_remote(where) else path.name
 
 
 def identity_of(where: str) -> str:

@@ -55,7 +55,8 @@ class SubsetStore(FilteredStore):
         text: str = "",
     ) -> None:
         super().__init__(store)
-        self.identity, self.selection = identity, text
+        base = store.selection
+        self.identity, self.selection = identity, f"({base}) and ({text})" if base else text
         self._evaluate = evaluate
         self._known: Evaluation | None = None
         self._shown_captures: CaptureSet | None = None

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
+from arclink.access.cells import cell, columns, cut_in_the_middle
 from arclink.access.formats import FORMATS
 from arclink.access.formats.link_rows import anchors_as_rows
-from arclink.access.formats.table import cell, columns, cut_in_the_middle
 from arclink.access.members import Budget
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.model import ALL_TIME, Span

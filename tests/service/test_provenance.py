@@ -4,8 +4,10 @@ import csv
 import io
 import json
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -30,7 +32,7 @@ from arclink.version import VERSION
 from tests.access.sqlite_pages import load_pages
 from tests.demos import Demos
 from tests.service.asked import ASKED
-from tests.service.conftest import PAGES, A, client_of
+from tests.service.conftest import PAGES, A, B, client_of
 from tests.service.shown import page
 from tests.store.memory_store import MemoryStore, link
 
@@ -57,7 +59,7 @@ def client(where: Path) -> FlaskClient:
 
 
 def said(where: Path, *words: str) -> bytes:
-    done = CliRunner().invoke(group, [*words, "--store", str(where)])
+    done = CliRunner().invoke(group, words, env={"ARCLINK_STORE": str(where)})
     assert done.exit_code == 0, done.output
     return done.stdout_bytes
 
@@ -187,6 +189,106 @@ def test_every_door_says_the_same(where: Path, tmp_path: Path, name: str) -> Non
     assert found["cite"] == ", ".join(parts) + asked
 
 
+Ask = Callable[[arclink.LinkGraph], Any]
+SAME: Mapping[str, tuple[str, str, Ask]] = {
+    "links": (
+        f"links {A} --direction in --kinds a@href,img@src --filter '!text:it'\"'\"'s $HOME'",
+        f"/linkQuery?uri={A}&direction=in&kind=a@href,img@src&filter=!text:it's $HOME&format=json",
+        lambda graph: graph.inlinks(
+            A, kinds=["a@href", "img@src"], filter="!text:it's $HOME", limit=1000
+        ),
+    ),
+    "links of a site": (
+        "links a.example --match-type host --direction out --at 2010",
+        "/linkQuery?url=a.example&matchType=host&direction=out&at=2010&redirects=yes&format=json",
+        lambda graph: graph.at("2010").outlinks("a.example", match_type="host", limit=1000),
+    ),
+    "a switch": (
+        f"links {A} --direction out --validity --subset host:a.example",
+        f"/linkQuery?uri={A}&direction=out&follow=false&validity=true&subset=host:A.example&format=json",
+        lambda graph: graph.subset("host:a.example").outlinks(A, validity=True, limit=1000),
+    ),
+    "captures": (
+        "count host:a.example --by month",
+        "/count?subset=host:a.example&by=month",
+        lambda graph: graph.subset("host:a.example").count(by="month"),
+    ),
+    "anchors": (
+        f"anchors {A} --by year --limit 1",
+        f"/anchors?uri={A}&by=year&limit=1",
+        lambda graph: graph.anchors(A, by="year", limit=1),
+    ),
+    "anchors of a site": (
+        "ask anchors '*.a.example' --limit 7",
+        "/anchors?uri=*.a.example&limit=7",
+        lambda graph: graph.anchors("*.a.example", limit=7),
+    ),
+    "a question": (
+        "ask linkers 'http://a.example/*' --external --limit 7",
+        "/ask/linkers?uri=http://a.example/*&external=true&new=false&limit=7",
+        lambda graph: graph.ask("linkers", "http://a.example/*", external=True, limit=7),
+    ),
+    "about a dash": (
+        "ask linkers --limit 7 -- -a.example",
+        "/ask/linkers?uri=-a.example&limit=7",
+        lambda graph: graph.ask("linkers", "-a.example", limit=7),
+    ),
+    "ranks": (
+        "analyze pagerank --level domain --top 2",
+        "/pagerank?level=domain&top=2",
+        lambda graph: graph.pagerank(level="domain", top=2),
+    ),
+    "a path": (
+        f"analyze path {A} {B} --most-hops 3",
+        f"/path?begin={A}&end={B}&most-hops=3",
+        lambda graph: graph.path(A, B, most_hops=3),
+    ),
+}
+"""Words of the command line, an address and a call that ask the same."""
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_question_has_the_same_words_at_every_door_which_ask_it_again(
+    client: FlaskClient, where: Path, name: str
+) -> None:
+    words, address, ask = SAME[name]
+    answer = json.loads(said(where, *in_json_of(words)))
+    assert answer["provenance"]["asked"] == words
+    assert in_json(client.get(address).data)["asked"] == words
+    with arclink.open(where) as graph:
+        found = ask(graph).provenance
+    assert found.asked == words
+    assert found.cite().endswith(f": {words}")
+    assert json.loads(said(where, *in_json_of(found.asked))) == answer
+
+
+def in_json_of(words: str) -> list[str]:
+    command, *rest = shlex.split(words)
+    where = rest.index("--") if "--" in rest else len(rest)
+    return [command, *rest[:where], "--format", "json", *rest[where:]]
+
+
+@pytest.mark.parametrize(
+    "query", ["FROM links", "SELECT 'it''s $HOME'\n-- end", "--one\nFROM captures"]
+)
+def test_sql_of_a_subset_names_it(where: Path, query: str) -> None:
+    subset = "host:a.example and from:2010"
+    command = ("sql", "--subset", subset, "--format", "csvw", "--", query)
+    found = in_csvw(said(where, *command))
+    with arclink.open(where) as graph:
+        of_python = graph.subset(subset).sql(query).provenance
+    assert found == of_python.as_fields()
+    asked = shlex.split(of_python.asked)
+    assert sorted({*asked} - {"--"}) == sorted(["sql", query, "--subset", subset])
+
+
+def test_pages_of_an_answer_are_from_the_same(client: FlaskClient) -> None:
+    first = client.get(f"/anchors?uri={A}&limit=1").get_json()
+    second = client.get(f"/anchors?uri={A}&limit=1&cursor={first['next']}").get_json()
+    assert second["anchors"] not in ([], first["anchors"])
+    assert second["provenance"] == first["provenance"]
+
+
 @pytest.mark.parametrize("name", IN_ROWS)
 @pytest.mark.parametrize("number", [0, 1])
 def test_csv_leads_to_its_metadata_which_has_its_columns(
@@ -312,12 +414,59 @@ def test_only_what_a_caller_may_see_counts(
         of_subset = in_json(client.get("/count?subset=host:a.example").data)
         assert (of_subset["captures"], of_subset["asked"]) == (2, "count host:a.example")
         assert of_subset["state"] != provenance_of(shown, "x").state
-        monkeypatch.setattr(owner, "_MOST_COUNTED", 2)
-        large = provenance_of(EmbargoedStore(store, embargo), "x")
-        assert large.state not in (hidden.state, provenance_of(shown, "x").state)
-    fields = large.as_fields()
-    assert [fields[one] for one in ("captures", "read", "first", "last")] == [None] * 4
-    assert "number of captures not known" in large.cite()
+
+
+HIDDEN = Embargo(0, (PAGES[3].memento.surt,))
+MORE_HIDDEN = replace(PAGES[3], timestamp="20110101000000")
+
+
+@pytest.mark.parametrize(
+    ("most_counted", "most_scanned", "numbers"),
+    [
+        (3, 9, [3, 3, "2009-11-03", "2010-01-30"]),
+        (2, 9, [3, None, "2009-11-03", "2010-01-30"]),
+        (2, 3, [3, None, "2009-11-03", "2010-01-30"]),
+        (2, 2, [None] * 4),
+    ],
+)
+def test_no_hidden_capture_can_be_noticed_however_large_the_store(
+    monkeypatch: pytest.MonkeyPatch,
+    most_counted: int,
+    most_scanned: int,
+    numbers: list[object],
+) -> None:
+    monkeypatch.setattr(owner, "_MOST_COUNTED", most_counted)
+    monkeypatch.setattr(owner, "_MOST_SCANNED", most_scanned)
+    stores = [PAGES[:3], PAGES, [*PAGES, MORE_HIDDEN]]
+    found = [provenance_of(EmbargoedStore(MemoryStore(one), HIDDEN), "x") for one in stores]
+    assert found == found[:1] * 3
+    told = Provenance.told(found[0].as_fields())
+    assert told is not None
+    assert told.as_fields() == found[0].as_fields()
+    assert found[0].state or numbers == [None] * 4
+    fields = dict(found[0].as_fields())
+    assert [fields[one] for one in ("captures", "read", "first", "last")] == numbers
+    assert "None" not in found[0].cite()
+    other = [*PAGES, replace(PAGES[0], timestamp="20120101000000")]
+    seen = provenance_of(EmbargoedStore(MemoryStore(other), HIDDEN), "x")
+    assert (seen.state == found[0].state) is (numbers == [None] * 4)
+
+
+@pytest.mark.parametrize("most_counted", [9, 0])
+def test_a_state_changes_at_the_midnights_that_show_a_capture(
+    monkeypatch: pytest.MonkeyPatch, most_counted: int
+) -> None:
+    monkeypatch.setattr(owner, "_MOST_COUNTED", most_counted)
+    times = [datetime(2010, 1, 29, 12, tzinfo=UTC) + timedelta(days=day) for day in range(8)]
+    now = iter(times)
+    current = [next(now)]
+    store = EmbargoedStore(MemoryStore(PAGES), Embargo(3), lambda: current[0])
+    states = [provenance_of(store, "x").state]
+    for current[0] in now:
+        states.append(provenance_of(store, "x").state)
+    shown = "20100130 is shown from 3 February on"
+    assert len({*states[:5]}) == len({*states[5:]}) == 1, shown
+    assert states[0] != states[-1], shown
 
 
 def test_the_same_answer_has_the_same_bytes_and_validator(
@@ -330,6 +479,48 @@ def test_the_same_answer_has_the_same_bytes_and_validator(
         assert (first.data, first.headers["ETag"]) == (second.data, second.headers["ETag"])
         headers = {"If-None-Match": first.headers["ETag"]}
         assert client.get(address, headers=headers).status_code == 304
+
+
+def test_a_page_stays_the_same_at_midnight(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = []
+    for day in ("2026-11-29", "2026-11-30"):
+        for module in ("access.provenance", "service.pages.saving"):
+            monkeypatch.setattr(f"arclink.{module}.today", lambda day=day: day)
+        pages.append(client.get(f"/?uri={A}"))
+    first, second = pages
+    assert "To cite" in first.text
+    assert (first.data, first.headers["ETag"]) == (second.data, second.headers["ETag"])
+
+
+def test_a_picture_of_python_has_the_day_as_one_that_is_saved(where: Path) -> None:
+    with arclink.open(where) as graph:
+        picture = graph.inlinks(A).picture()
+    assert picture is not None
+    root = ElementTree.fromstring(picture.file())
+    found = json.loads(root.findtext(f"{SVG}metadata") or "")
+    assert found["date"] == owner.today()
+    assert found["cite"] in (root.findtext(f"{SVG}desc") or "").splitlines()
+    assert f"read {found['date']}" in found["cite"]
+
+
+def test_a_subset_of_a_subset_is_named_and_one_of_a_service_is_not(where: Path) -> None:
+    one, other = "host:a.example or host:b.example", "from:2010"
+    with arclink.open(where) as graph:
+        found = graph.subset(one).subset(other).count().provenance
+        assert found is not None
+        flat = graph.subset(f"({one}) and ({other})").count().provenance
+        assert flat is not None
+        assert (found, shlex.split(found.asked)) == (
+            replace(flat, asked=found.asked),
+            ["count", f"({one}) and ({other})"],
+        )
+    client = client_of(str(where), Settings(subset=one, title="links.db"))
+    of_service = in_json(client.get(f"/count?subset={other}").data)
+    assert of_service["asked"] == f"count {other}"
+    assert {**of_service, "asked": "", "cite": ""} == {**found.as_fields(), "asked": "", "cite": ""}
+    assert in_json(client.get("/count").data)["asked"] == "count"
 
 
 def test_a_store_is_read_once_for_its_state(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,22 +5,17 @@ holds for archives in merged answers. In CSV (RFC 4180), texts are written uncha
 may read a text that starts with ``=`` as a formula. CSV for spreadsheets avoids this.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 from arclink.access.answers import LinkAnswer, Member
-from arclink.access.common import SUBSET
-from arclink.access.declarations import Given
 from arclink.access.formats.csvw import csvw, saying
 from arclink.access.formats.fields import member_fields, uri_ms_of
 from arclink.access.formats.parquet import parquet_of_rows
 from arclink.access.formats.rows import TIME_COLUMNS, csv_of_parts, spreadsheet_of_parts
 from arclink.access.members import Evidence
-from arclink.access.provenance import asked_in_words, provenance_of
-from arclink.access.queries import LINK_PARAMETERS, Direction
+from arclink.access.queries import Direction
 from arclink.access.texts import printable, printable_uri
 from arclink.model import Timestamp
-from arclink.store.protocols import Scans
 
 EVIDENCE = ("file", "offset", "checksum")
 VALIDITY = ("last_without", "first_with", "last_with", "first_without")
@@ -53,32 +48,15 @@ def write_parquet(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Ite
     columns, parts = _table(answer, only)
     types = dict.fromkeys(columns, "string")
     values = ([None if value == "" else value for value in row] for part in parts for row in part)
-    about = {"uri": printable_uri(answer.query.uri)}
+    about = {"uri": printable_uri(answer.query.uri), **answer.said_from}
     return parquet_of_rows(columns, values, about, types, TIME_COLUMNS)
 
 
 def write_csvw(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
     """Yield what the CSV of the answer means; ``only`` is that of `write_csv`."""
     columns, _ = _table(answer, only)
-    yield csvw(columns, _kind_of, _MEANINGS, **answer.described())
-
-
-def origin_of_links(
-    store: Scans, archive: str, given: Given, url: str = "answer.csv"
-) -> Mapping[str, Any]:
-    """Return where the CSV of links is, and where it is from: `LinkAnswer.described`.
-
-    Args:
-        store: What they are read from.
-        archive: Name of the archive; may be empty.
-        given: The query as the caller wrote it.
-        url: Address of the CSV, relative to that of its metadata.
-
-    Raises:
-        StoreError: The store cannot be read.
-    """
-    words = asked_in_words("links", given, (*LINK_PARAMETERS, SUBSET))
-    return {"url": url, **saying(provenance_of(store, archive, words).as_fields())}
+    said = saying(answer.provenance().as_fields()) if answer.provenance else {}
+    yield csvw(columns, _kind_of, _MEANINGS, url=answer.url, **said)
 
 
 def _kind_of(column: str) -> str:

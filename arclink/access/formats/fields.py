@@ -18,6 +18,7 @@ import orjson
 from arclink.access.answers import InForce, LinkAnswer, Member
 from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.members import Evidence, Validity, sightings_of
+from arclink.access.provenance import ProvenanceFields
 from arclink.access.queries import Direction, MatchType
 from arclink.access.reader import MementoSummary
 from arclink.access.redirect_targets import Hop
@@ -316,6 +317,7 @@ class LinksFields(AskedFields):
     order: Annotated[_Order, "Whether links are grouped, or in the order of the store."]
     archives: NotRequired[list[ArchiveFields]]
     next: Annotated[str | None, "The cursor of the next part."]
+    provenance: NotRequired[ProvenanceFields]
 
 
 def write_json(answer: LinkAnswer) -> Iterator[bytes]:
@@ -355,6 +357,7 @@ def write_json(answer: LinkAnswer) -> Iterator[bytes]:
     if answer.archives:
         document["archives"] = [archive_fields(report) for report in answer.archives]
     document["next"] = answer.next
+    document.update(answer.said_from)
     yield orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 

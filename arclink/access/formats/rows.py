@@ -14,11 +14,12 @@ from typing import Any, Self
 
 import orjson
 
+from arclink.access.cells import columns
 from arclink.access.declarations import Parameter, named
 from arclink.access.formats import CSVW, PARQUET
 from arclink.access.formats.csvw import csvw, saying
 from arclink.access.formats.parquet import parquet_of_rows
-from arclink.access.formats.table import columns, date_and_time
+from arclink.access.formats.table import date_and_time
 from arclink.access.provenance import Provenance
 from arclink.model import Timestamp
 from arclink.portions import portions

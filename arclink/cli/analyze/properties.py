@@ -1,17 +1,17 @@
 """``arclink analyze properties``: the properties of the graph, as a page and tables."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
 
-from arclink.access.common import SUBSET
 from arclink.access.declarations import FILE, Given, Parameter
 from arclink.access.formats.csvw import address_of, next_to
-from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS
+from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS, RowAnswer
 from arclink.access.kinds import kinds_line, others_line
-from arclink.access.provenance import Provenance, asked_in_words, provenance_of, today
+from arclink.access.provenance import today
 from arclink.analysis.graph_queries import PROPERTIES, PropertiesQuery, opened_slices
 from arclink.analysis.slices import Slices
 from arclink.analysis.windows import shorten
@@ -62,13 +62,12 @@ def command(given: Given) -> None:
             f"the page: --into {page.stem}.html"
         )
     with to_answer(given, PropertiesQuery.of(given)) as asked, opened_slices(asked) as slices:
-        words = asked_in_words("analyze properties", given, (*PropertiesQuery.DECLARED, SUBSET))
-        provenance = provenance_of(asked.graph, asked.archive, words)
-        _write_report(slices, store, provenance, (page, table, degrees))
+        said_from = partial(PROPERTIES.said_from, asked=asked, given=given)
+        _write_report(slices, store, said_from, (page, table, degrees))
 
 
 def _write_report(
-    slices: Slices, store: str, provenance: Provenance, paths: Sequence[Path]
+    slices: Slices, store: str, said_from: Callable[[RowAnswer], RowAnswer], paths: Sequence[Path]
 ) -> None:
     """Write the page and the tables, with their metadata, and print what is in them."""
     from arclink.analysis.properties import properties_of
@@ -84,17 +83,19 @@ def _write_report(
     found = [properties_of(slices, number) for number in range(len(slices))]
     name = Path(store).name.encode(errors="backslashreplace").decode()
     page, table, degrees = paths
-    rows = replace(PROPERTIES.typed(properties_as_rows(slices, found)), provenance=provenance)
+    rows = said_from(properties_as_rows(slices, found))
+    assert rows.provenance is not None
+    cite, fields = rows.provenance.cite(today()), rows.provenance.as_fields(today())
     metadata = [next_to(one) for one in (table, degrees)]
     with written_whole([table, degrees, *metadata, page]) as (
         *(new_table, new_degrees, of_table, of_degrees),
         new_page,
     ):
-        new_page.write_text(as_html(slices, found, name, provenance.cite(today())), "utf-8")
+        new_page.write_text(as_html(slices, found, name, cite), "utf-8")
         new_table.write_bytes(b"".join(ROW_FORMATS["csv"].write(rows)))
         new_degrees.write_text(degrees_as_csv(found), "utf-8", newline="")
         of_table.write_bytes(rows.as_csvw(address_of(table), today()))
-        of_degrees.write_bytes(describe_degrees(address_of(degrees), provenance.as_fields(today())))
+        of_degrees.write_bytes(describe_degrees(address_of(degrees), fields))
     whole = found[0]
     click.echo(
         f"{whole.nodes:,} nodes ({slices.level.plural}), {whole.edges:,} links between them; "

@@ -17,14 +17,14 @@ import orjson
 from flask import Blueprint, Flask, Response
 
 from arclink.access.capture_fields import EXPLANATION
-from arclink.access.common import SUBSET
+from arclink.access.common import SQL, SUBSET
 from arclink.access.declarations import (
-    TEXT,
     AnyParameter,
     BadParameterError,
     Parameter,
     whole_number,
 )
+from arclink.access.provenance import provenance_of
 from arclink.access.queries import URI
 from arclink.access.texts import printable
 from arclink.access.times import AT
@@ -65,9 +65,7 @@ _LENGTH = Parameter(
     whole_number(MOST_BYTES, least=1),
     default="20000",
 )
-_SQL = Parameter(
-    "query", "One query in the SQL of DuckDB, which can only read.", TEXT, is_required=True
-)
+_SQL = replace(SQL, about="One query in the SQL of DuckDB, which can only read.", is_required=True)
 
 
 _ANY_JSON: Final[dict[str, Schema]] = {"application/json": {"type": "object"}}
@@ -162,7 +160,14 @@ def answer_sql() -> Response:
             f"the first row has more than {_BYTES_OF_ROWS:,} bytes: choose fewer columns, or the "
             "beginning of a text with left(text, 1000)"
         )
-    return _answer(columns=names, rows=rows, is_whole=is_whole, read_from=store.known().as_fields)
+    archive = stores_of_app().settings.cited_as
+    return _answer(
+        columns=names,
+        rows=rows,
+        is_whole=is_whole,
+        read_from=store.known().as_fields,
+        provenance=provenance_of(store, archive, "sql", given, (_SQL, SUBSET)).as_fields(),
+    )
 
 
 def _answer(**fields: object) -> Response:

@@ -11,8 +11,8 @@ from flask import Blueprint, Flask, Response, current_app, render_template, requ
 from flask.blueprints import BlueprintSetupState
 from jinja2.bccache import Bucket, BytecodeCache
 
-from arclink.access.formats.table import cut_in_the_middle, date_and_time
-from arclink.access.provenance import today
+from arclink.access.cells import cut_in_the_middle
+from arclink.access.formats.table import date_and_time
 from arclink.access.texts import counted, printable, printable_uri
 from arclink.charts.time_axis import day_in_words, days_in_words, in_words, moment_in_words
 from arclink.service.addresses import source_of
@@ -157,7 +157,8 @@ def _file_name(href: str) -> str:
 site.add_app_template_global(about, "about")
 site.add_app_template_global(View, "View")
 site.add_app_template_global(address_of, "picture_address")
-site.add_app_template_global(lambda: provenance_here().cite(today()), "line_to_cite")
+# Without the day: the validator of a page, like its answer, is the same at midnight.
+site.add_app_template_global(lambda: provenance_here().cite(), "line_to_cite")
 
 
 @site.get("/favicon.ico")
