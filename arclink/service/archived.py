@@ -37,6 +37,7 @@ from arclink.access.texts import printable_uri
 from arclink.archives.payloads import MOST_CODINGS, is_coded
 from arclink.captures.locate import Neighbours, capture_at, capture_near, neighbours_of
 from arclink.captures.read import CapturedPage, PageReader
+from arclink.closing import Closing
 from arclink.errors import CaptureError, UriError
 from arclink.model import Memento, Timestamp
 from arclink.service.addresses import LONGEST
@@ -349,11 +350,7 @@ def _respond(page: CapturedPage) -> Response:
     length = _length(page, start)
     part = None
     if response.status_code == HTTPStatus.OK and length is not None:
-        try:
-            part = asked_range(length)
-        except RequestedRangeNotSatisfiable:
-            page.close()
-            raise
+        part = _asked_part(length, page)
         response.headers["Accept-Ranges"] = "bytes"
     if page.is_in_memory:
         response.data = start if part is None else start[part.first : part.last + 1]
@@ -371,6 +368,15 @@ def _respond(page: CapturedPage) -> Response:
     response.autocorrect_location_header = False
     _add_archived(response, page, start[:_START])
     return response
+
+
+def _asked_part(size: int, opened: Closing) -> ByteRange | None:
+    """Return the part that a request names of what was opened, which an error closes."""
+    try:
+        return asked_range(size)
+    except RequestedRangeNotSatisfiable:
+        opened.close()
+        raise
 
 
 def _length(page: CapturedPage, start: bytes) -> int | None:
@@ -491,11 +497,7 @@ def record() -> Response:
             raise NotFound("The graph has no capture at this place.") from error
         raise
     size, pieces = opened.parts.length, opened.parts.pieces()
-    try:
-        part = asked_range(size)
-    except RequestedRangeNotSatisfiable:
-        opened.close()
-        raise
+    part = _asked_part(size, opened)
     response = Response(
         pieces if part is None else part.of(pieces), content_type="application/warc"
     )
