@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arclink.access.archives import Outcome
 from arclink.access.declarations import Given
 from arclink.access.formats.rows import SEED_FORMATS, RowAnswer, RowFormat, seeds_of
 from arclink.access.texts import counted
-from arclink.cli.instance_options import INCOMPLETE, TIMEOUT, WHOLE, complain
+from arclink.cli.instance_options import client_for, complain, end_if_incomplete
 from arclink.cli.options import (
     INSTANCE,
     STORE,
@@ -20,7 +19,6 @@ from arclink.cli.options import (
     write_answer,
 )
 from arclink.errors import UsageError
-from arclink.federation.limits import QueryLimits
 from arclink.questions.queries import LIMIT
 from arclink.questions.rows import ASK_FORMAT, check_format, said_from
 from arclink.store.location import name_of_store
@@ -50,25 +48,19 @@ def ask_archives(given: Given, name: str) -> None:
         InstanceError: No archive answered.
         StoreError: The store cannot be read.
     """
-    from arclink.federation.instances import parse_instances
-    from arclink.federation.requests import Asking
     from arclink.questions.merged import MergedQuestion, ask_instances, merge_rows, merged_as_rows
 
     form = ASK_FORMAT.required(given)
     question = MergedQuestion.of(given, name)
     check_format(question.query, form)
-    limits = QueryLimits(
-        instance_seconds=TIMEOUT.required(given), whole_seconds=WHOLE.required(given)
-    )
-    asking = Asking(parse_instances(INSTANCES.many(given)), limits)
+    asking = client_for(given, INSTANCES)
     archives = [*_of_store(given, question, asking), *ask_instances(asking, question)]
     answer = merge_rows(question, archives)
     complain(answer.reports, is_table=form.name == "table")
     rows = merged_as_rows(answer)
     unknown = "; ".join(f"{name}: {why}" for name, why in answer.unknown.items())
     write_answer(with_notes(form, rows, unknown, answer.total - answer.shown))
-    if any(report.outcome is not Outcome.ANSWERED for report in answer.reports):
-        sys.exit(INCOMPLETE)
+    end_if_incomplete(answer.reports)
 
 
 def with_notes(form: RowFormat, rows: RowAnswer, unknown: str, left_out: int) -> Iterator[bytes]:

@@ -1,13 +1,18 @@
 """What commands that ask other instances share: options, and how they report failures."""
 
+import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from arclink.access.archives import ArchiveReport, Outcome
-from arclink.access.declarations import field_parameter, number
+from arclink.access.declarations import Given, Parameter, field_parameter, number
 from arclink.access.formats.table import archive_lines, check_answered
 from arclink.federation.limits import QueryLimits
+
+if TYPE_CHECKING:
+    from arclink.federation.requests import Asking
 
 INCOMPLETE = 3
 """Exit code if there is an answer, but an instance failed or gave only a part."""
@@ -18,6 +23,21 @@ TIMEOUT = field_parameter(
     QueryLimits, "instance_seconds", _SECONDS, name="timeout", metavar="SECONDS"
 )
 WHOLE = field_parameter(QueryLimits, "whole_seconds", _SECONDS, name="whole", metavar="SECONDS")
+
+
+def client_for(given: Given, instances: Parameter[str]) -> "Asking":
+    """Return the client for the instances that a parameter names.
+
+    Raises:
+        UsageError: One of them has no usable name or address.
+    """
+    from arclink.federation.instances import parse_instances  # late: a plain `ask` asks none
+    from arclink.federation.requests import Asking
+
+    limits = QueryLimits(
+        instance_seconds=TIMEOUT.required(given), whole_seconds=WHOLE.required(given)
+    )
+    return Asking(parse_instances(instances.many(given)), limits)
 
 
 def complain(reports: Sequence[ArchiveReport], *, is_table: bool) -> None:
@@ -32,3 +52,9 @@ def complain(reports: Sequence[ArchiveReport], *, is_table: bool) -> None:
     for report, line in zip(reports, archive_lines(reports), strict=True):
         if report.outcome is not Outcome.ANSWERED:
             click.echo(f"arclink: {line}", err=True)
+
+
+def end_if_incomplete(reports: Sequence[ArchiveReport]) -> None:
+    """End the command with code 3 if an instance failed or gave only a part."""
+    if any(report.outcome is not Outcome.ANSWERED for report in reports):
+        sys.exit(INCOMPLETE)

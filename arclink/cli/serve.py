@@ -37,8 +37,6 @@ _NAMED = re.compile(r"([^/=:]*)=(.*)", re.DOTALL)
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,50}")
 _NOT_DESCRIBED = frozenset({"static", "replay", "w"})
 """First parts of paths that are in no description of the service."""
-"""First path segments that the service itself uses."""
-
 
 _STORES = replace(
     STORE,
@@ -161,19 +159,19 @@ _ORIGINS = Parameter(
 PAGES = Parameter(
     "pages", "Show the captures themselves, not only their links.", SWITCH, default="true"
 )
-_CONNECTIONS = Parameter(
-    "connections",
-    "Maximum number of connections per worker.",
+_CONNECTIONS = field_parameter(
+    Connections,
+    "most",
     whole_number(100_000, least=10),
-    default=str(Connections().most),
+    name="connections",
     metavar="N",
     see="how-to/deployment.md#connections",
 )
-_ADDRESS_CONNECTIONS = Parameter(
-    "address-connections",
-    "Maximum number of connections per worker from one client address.",
+_ADDRESS_CONNECTIONS = field_parameter(
+    Connections,
+    "per_address",
     whole_number(100_000, least=1),
-    default=str(Connections().per_address),
+    name="address-connections",
     metavar="N",
 )
 _PROXIES = Parameter(

@@ -7,7 +7,7 @@ from werkzeug.exceptions import RequestURITooLarge
 
 from arclink.federation.requests import Asking
 from arclink.service.addresses import BelowPath, public_path
-from arclink.service.archived import archived, attach_pages
+from arclink.service.archived import archived
 from arclink.service.description import describing
 from arclink.service.headers import refuse_parts, register_headers
 from arclink.service.home import home
@@ -15,7 +15,7 @@ from arclink.service.memento import memento
 from arclink.service.pages.browse import browsing
 from arclink.service.pages.html_output import site
 from arclink.service.problems import register_problems
-from arclink.service.query_resources import aggregating, attach_asking, queries, questions
+from arclink.service.query_resources import aggregating, queries, questions
 from arclink.service.request_log import watch, watching
 from arclink.service.responses import ReadRequest
 from arclink.service.selecting import selecting, subsets
@@ -42,9 +42,7 @@ def create_app(
     app = Flask("arclink.service")
     app.request_class = ReadRequest
     chosen = settings or Settings()
-    attach_stores(app, Stores(store, chosen))
-    attach_asking(app, asking or Asking(chosen.instances, chosen.limits))
-    attach_pages(app, chosen.archives)
+    attach_stores(app, Stores(store, chosen, asking))
     register_headers(app, chosen.origins)
     register_problems(app, chosen.hosts)
     refuse_parts(app)

@@ -10,7 +10,6 @@ Archive's Wayback Machine and of pywb.
 """
 
 import re
-import threading
 from collections.abc import Iterator
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -18,7 +17,7 @@ from http import HTTPStatus
 from typing import Final, NamedTuple
 from urllib.parse import quote, urlencode
 
-from flask import Blueprint, Flask, Response, current_app, g, request
+from flask import Blueprint, Response, g, request
 from werkzeug.exceptions import NotFound, RequestedRangeNotSatisfiable
 from werkzeug.http import parse_date
 
@@ -36,9 +35,9 @@ from arclink.access.queries import BadParameterError, as_page
 from arclink.access.replay import http_date
 from arclink.access.texts import printable_uri
 from arclink.archives.payloads import MOST_CODINGS, is_coded
-from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import Neighbours, capture_at, capture_near, neighbours_of
 from arclink.captures.read import CapturedPage, PageReader
+from arclink.closing import Closing
 from arclink.errors import CaptureError, UriError
 from arclink.model import Memento, Timestamp
 from arclink.service.addresses import LONGEST
@@ -183,7 +182,6 @@ _MOST_HEADERS = 80
 _HEADER_BYTES = 8_000
 """Bytes of all archived headers of one answer, with their names: proxies refuse heads with more."""
 
-_EXTENSION = "arclink-pages"
 _TARGET = re.compile(r"([1-9][0-9]{3,13})([a-z]{2,4}_)?/(.+)", re.DOTALL)
 _LISTED = re.compile(r"[0-9]{0,14}\*/(.+)", re.DOTALL)
 _TIME_ALONE = re.compile(r"[0-9]+([a-z]{2,4}_)?/")
@@ -195,31 +193,6 @@ _CONTENT_RANGE = re.compile(r"bytes [0-9]{1,18}-[0-9]{1,18}/(?:[0-9]{1,18}|\*)")
 _START = 64 << 10
 
 
-class _Readers:
-    """The page reader of each thread's store."""
-
-    def __init__(self, archives: tuple[str, ...]) -> None:
-        self.archive_paths = ArchivePaths(archives)
-        self._local = threading.local()
-
-    def of(self, store: Scans) -> PageReader:
-        reader: PageReader | None = getattr(self._local, "reader", None)
-        if reader is None or reader.store is not store:
-            if reader is not None:
-                reader.close()
-            reader = self._local.reader = PageReader(store, self.archive_paths)
-        return reader
-
-
-def attach_pages(app: Flask, archives: tuple[str, ...]) -> None:
-    """Let the views of ``app`` read captures.
-
-    Raises:
-        UsageError: A location in ``archives`` does not exist.
-    """
-    app.extensions[_EXTENSION] = _Readers(archives)
-
-
 def current_reader() -> PageReader:
     """Return the page reader for this request.
 
@@ -228,23 +201,7 @@ def current_reader() -> PageReader:
         StoreError: The store cannot be read.
     """
     check_pages()
-    return reader_of(current_store())
-
-
-def reader_of(store: Scans) -> PageReader:
-    """Return the page reader of this thread for a store of this thread."""
-    return _readers().of(store)
-
-
-def current_archive_paths() -> ArchivePaths:
-    """Return the further locations of archive files of this service."""
-    return _readers().archive_paths
-
-
-def _readers() -> _Readers:
-    readers = current_app.extensions[_EXTENSION]
-    assert isinstance(readers, _Readers)
-    return readers
+    return stores_of_app().reader_of(current_store())
 
 
 def check_pages() -> None:
@@ -288,7 +245,7 @@ def web(rest: str) -> Response:
             address = path_of_capture(memento)
             return _lead_to(address, memento, neighbours_of(store, memento))
         around = neighbours_of(store, memento)
-        page = reader_of(store).read(memento)
+        page = stores_of_app().reader_of(store).read(memento)
     response = _respond(page)
     response.headers["Memento-Datetime"] = http_date(memento.timestamp)
     if len(path := path_of_capture(memento)) <= LONGEST:
@@ -393,11 +350,7 @@ def _respond(page: CapturedPage) -> Response:
     length = _length(page, start)
     part = None
     if response.status_code == HTTPStatus.OK and length is not None:
-        try:
-            part = asked_range(length)
-        except RequestedRangeNotSatisfiable:
-            page.close()
-            raise
+        part = _asked_part(length, page)
         response.headers["Accept-Ranges"] = "bytes"
     if page.is_in_memory:
         response.data = start if part is None else start[part.first : part.last + 1]
@@ -415,6 +368,15 @@ def _respond(page: CapturedPage) -> Response:
     response.autocorrect_location_header = False
     _add_archived(response, page, start[:_START])
     return response
+
+
+def _asked_part(size: int, opened: Closing) -> ByteRange | None:
+    """Return the part that a request names of what was opened, which an error closes."""
+    try:
+        return asked_range(size)
+    except RequestedRangeNotSatisfiable:
+        opened.close()
+        raise
 
 
 def _length(page: CapturedPage, start: bytes) -> int | None:
@@ -524,7 +486,7 @@ def record() -> Response:
     file, offset = FILE.required(given), OFFSET.required(given)
     check_pages()
     store = current_store()
-    reader = reader_of(store)
+    reader = stores_of_app().reader_of(store)
     try:
         with store.snapshot():
             memento = reader.evidence(file, offset)
@@ -535,11 +497,7 @@ def record() -> Response:
             raise NotFound("The graph has no capture at this place.") from error
         raise
     size, pieces = opened.parts.length, opened.parts.pieces()
-    try:
-        part = asked_range(size)
-    except RequestedRangeNotSatisfiable:
-        opened.close()
-        raise
+    part = _asked_part(size, opened)
     response = Response(
         pieces if part is None else part.of(pieces), content_type="application/warc"
     )

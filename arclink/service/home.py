@@ -23,14 +23,13 @@ from arclink.model import ALL_TIME, Surt, UriR
 from arclink.pipeline.damage import MANIFEST_FIELD
 from arclink.questions.table import QuestionScope
 from arclink.reasons import Absence, Reason
-from arclink.service.pages.anchors import show_anchors
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.captures import show_captures
 from arclink.service.pages.changes import show_changes, show_texts
 from arclink.service.pages.ego import show_graph
 from arclink.service.pages.glance import show_glance, show_places
 from arclink.service.pages.html_output import rendered
-from arclink.service.pages.links import show_links
+from arclink.service.pages.links import show_anchors, show_links
 from arclink.service.pages.requests import Asked, View, address, plain_query
 from arclink.service.pages.saving import given
 from arclink.service.pages.site_glance import Beginning

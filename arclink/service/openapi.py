@@ -76,7 +76,6 @@ class Resource:
 
     Attributes:
         path: Path in OpenAPI's notation.
-        name: Name of the operation.
         about: Description of the answer, in a sentence or two.
         answers: Schema of the answer by media type.
         errors: Statuses of `_STATUSES` that the resource may return.
@@ -86,10 +85,10 @@ class Resource:
         is_of_store: Whether the answer changes only when the store does.
         further: Descriptions of further responses, by status; ``default`` for any other.
         cost: What an answer costs.
+        own_name: Name of the operation, if it is not the first part of the path.
     """
 
     path: str
-    name: str
     about: str
     answers: Mapping[str, Schema]
     errors: Sequence[int] = (400, 406, 414, 503)
@@ -99,6 +98,12 @@ class Resource:
     is_of_store: bool = True
     further: Mapping[str, str] = field(default_factory=dict)
     cost: Cost = Cost.ORDINARY
+    own_name: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name of the operation."""
+        return self.own_name or self.path.split("/")[1]
 
 
 def _in(formats: Mapping[str, Format] | Mapping[str, RowFormat], name: str) -> Mapping[str, Schema]:
@@ -155,7 +160,6 @@ def _of_capability(one: Capability[Any]) -> Resource:
     has_limit = is_question or one.cost is Cost.EXPENSIVE
     return Resource(
         f"/{one.name}",
-        one.name,
         one.asks,
         answers,
         (400, 406, 414, *([422] if has_limit else []), 503),
@@ -165,14 +169,13 @@ def _of_capability(one: Capability[Any]) -> Resource:
     )
 
 
-def _page(path: str, name: str, about: str, *errors: int, **others: Any) -> Resource:
+def _page(path: str, about: str, *errors: int, **others: Any) -> Resource:
     """Return the description of a page for people."""
-    return Resource(path, name, about, {"text/html": TEXT}, errors, **others)
+    return Resource(path, about, {"text/html": TEXT}, errors, **others)
 
 
 _LINKS = Resource(
     "/linkQuery",
-    "linkQuery",
     "The outlinks and inlinks of a URI through time.",
     _in(FORMATS, "Links"),
     parameters=LINK_QUERY,
@@ -180,7 +183,6 @@ _LINKS = Resource(
 )
 _ASK = Resource(
     "/ask/{question}",
-    "ask",
     "The answer to a question, with the captures that it is read from.",
     _in(ASK_FORMATS, "Answer"),
     (400, 406, 414, 422, 503),
@@ -191,11 +193,11 @@ _ASK = Resource(
 )
 _TIMEMAP = Resource(
     "/timemap/json/{uri}",
-    "timemapJson",
     "The mementos of a URI, as JSON.",
     {"application/json": ref("TimeMap")},
     (400, 404, 414, 503),
     of_path=_URI_IN_PATH,
+    own_name="timemapJson",
 )
 
 RESOURCES: Sequence[Resource] = (
@@ -203,22 +205,20 @@ RESOURCES: Sequence[Resource] = (
     replace(
         _LINKS,
         path="/LinkService/linkQuery",
-        name="LinkService",
         about="The same resource, at the path of the paper.",
     ),
     *map(_of_capability, map(capability, IN_ROWS)),
     Resource(
         "/ask",
-        "questions",
         "The questions about pages, sites and the whole archive, and the columns of their answers.",
         _in(ROW_FORMATS, "Questions"),
         (400, 406, 414),
         LIST,
+        own_name="questions",
     ),
     _ASK,
     Resource(
         "/complete",
-        "complete",
         "Known hosts or pages whose addresses begin in this way, at most ten.",
         {"application/json": ref("Addresses")},
         (400, 414, 503),
@@ -227,7 +227,6 @@ RESOURCES: Sequence[Resource] = (
     ),
     Resource(
         "/explain",
-        "explain",
         "What happened to each capture of a URI, and why.",
         {"application/json": ref("Explanations")},
         (400, 414, 503),
@@ -237,13 +236,12 @@ RESOURCES: Sequence[Resource] = (
     replace(
         _TIMEMAP,
         path="/timemap/link/{uri}",
-        name="timemapLink",
+        own_name="timemapLink",
         about="The mementos of a URI in link format (RFC 7089).",
         answers={LINK_FORMAT: TEXT},
     ),
     Resource(
         "/web/{time}id_/{uri}",
-        "web",
         "A capture as archived: status, body, content type; all archived headers as "
         "X-Archive-Orig-.",
         {"*/*": {}},
@@ -273,7 +271,6 @@ RESOURCES: Sequence[Resource] = (
     ),
     Resource(
         "/timegate/{uri}",
-        "timegate",
         "Leads to the capture that is nearest to Accept-Datetime (RFC 7089), else to the newest.",
         {},
         (400, 404, 414, 503),
@@ -283,7 +280,6 @@ RESOURCES: Sequence[Resource] = (
     ),
     Resource(
         "/cdx",
-        "cdx",
         "The captures of a URI or of many, as rows of a capture index, in the words of pywb "
         "and OutbackCDX.",
         {
@@ -296,7 +292,6 @@ RESOURCES: Sequence[Resource] = (
     ),
     Resource(
         "/stream",
-        "stream",
         "Every capture with its bytes, once, in an order; the last line or record says "
         "whether the stream is complete.",
         {WRITERS[form].media_type: TEXT for form in FORMATS_OF_STREAMS},
@@ -307,7 +302,6 @@ RESOURCES: Sequence[Resource] = (
     ),
     Resource(
         "/record",
-        "record",
         "The WARC or ARC record of a capture that the graph shows, by archive file and offset.",
         {"application/warc": {}},
         (400, 404, 414, 502, 503),
@@ -319,7 +313,6 @@ RESOURCES: Sequence[Resource] = (
     ),
     Resource(
         "/subsets",
-        "subsets",
         "The named subsets of the store.",
         {"application/json": ref("Subsets")},
         (414, 503),
@@ -327,16 +320,15 @@ RESOURCES: Sequence[Resource] = (
     ),
     Resource(
         "/subsets/{name}",
-        "subset",
         "A named subset: its selection as text and as JSON.",
         {"application/json": ref("Subset")},
         (404, 414, 503),
         of_path={"name": {"type": "string", "pattern": f"^{NAME_PATTERN}$"}},
         is_of_store=False,
+        own_name="subset",
     ),
     _page(
         "/select",
-        "select",
         "A page for people: a form that builds a selection of captures, and its count.",
         *(400, 414, 503),
         parameters=(SUBSET,),
@@ -346,7 +338,6 @@ RESOURCES: Sequence[Resource] = (
     ),
     Resource(
         "/export",
-        "export",
         "Captures as a file to download: WARC, WACZ, an index of the records, or a table.",
         {WRITERS[form].media_type: {} for form in FORMATS_OF_FILES},
         (400, 404, 414, 503),
@@ -356,7 +347,6 @@ RESOURCES: Sequence[Resource] = (
     ),
     Resource(
         "/aggregate",
-        "aggregate",
         "The links of a URI in this and other archives, merged; each with the archives that "
         "have it.",
         _in(FORMATS, "Links"),
@@ -369,7 +359,7 @@ RESOURCES: Sequence[Resource] = (
     replace(
         _ASK,
         path="/aggregate/ask/{question}",
-        name="aggregateAnswers",
+        own_name="aggregateAnswers",
         about="The answers of this and other archives to a question: rows with one name as one "
         "row, and those of each archive.",
         answers=_in(ASK_FORMATS, "MergedAnswer"),
@@ -379,7 +369,6 @@ RESOURCES: Sequence[Resource] = (
     ),
     _page(
         "/browse/{time}/{uri}",
-        "browse",
         "A page for people: a page at a time in the past, replayed, and its links then.",
         *(400, 414, 503),
         of_path={
@@ -396,25 +385,30 @@ RESOURCES: Sequence[Resource] = (
     ),
     _page(
         "/browse/",
-        "browseForm",
         "Leads to the page that the form of a page asks for.",
         *(400, 414, 503),
         further={"302": "Where the page is."},
+        own_name="browseForm",
     ),
-    _page("/", "page", "A page for people.", 400, 414, 422, 503),
-    _page("/docs", "docs", "This description as a page.", 414, is_of_store=False),
-    _page("/docs/reasons", "reasons", "What each reason means, as a page.", 414, is_of_store=False),
+    _page("/", "A page for people.", 400, 414, 422, 503, own_name="page"),
+    _page("/docs", "This description as a page.", 414, is_of_store=False),
+    _page(
+        "/docs/reasons",
+        "What each reason means, as a page.",
+        414,
+        is_of_store=False,
+        own_name="reasons",
+    ),
     Resource(
         "/openapi.json",
-        "openapi",
         "This description.",
         {"application/json": {"type": "object"}},
         (414,),
         is_of_store=False,
+        own_name="openapi",
     ),
     Resource(
         "/metrics",
-        "metrics",
         "Metrics for Prometheus.",
         {"text/plain": TEXT},
         (414,),
@@ -423,7 +417,6 @@ RESOURCES: Sequence[Resource] = (
     ),
     Resource(
         "/health",
-        "health",
         "Whether the store can be read.",
         {"application/json": ref("Health")},
         (414, 503),

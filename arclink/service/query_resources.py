@@ -14,7 +14,7 @@ from threading import BoundedSemaphore
 from typing import Any, Final, Protocol, TypedDict, TypeVar
 
 import orjson
-from flask import Blueprint, Flask, Request, Response, current_app, jsonify, request
+from flask import Blueprint, Request, Response, jsonify, request
 
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.archives import ArchiveReport, Outcome
@@ -34,7 +34,7 @@ from arclink.access.times import span_of
 from arclink.errors import LimitError, StoreError
 from arclink.federation.merge import Findings, merge
 from arclink.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, answer_of
-from arclink.federation.requests import Asked, Asking, ask_store
+from arclink.federation.requests import Asked, ask_store
 from arclink.questions.archive_answers import ArchiveRows
 from arclink.questions.merged import (
     AskedRows,
@@ -354,8 +354,6 @@ aggregating = Blueprint("aggregate", __name__)
 
 AGGREGATE: tuple[AnyParameter, ...] = (*MERGED_PARAMETERS, *HOW)
 
-_EXTENSION: Final = "arclink.asking"
-
 
 @aggregating.get("/aggregate")
 def aggregate() -> Response:
@@ -368,7 +366,7 @@ def aggregate() -> Response:
     form, media_type = (None, "") if is_page else accepted_format(request, given)
     merged_query = MergedQuery.of(given)
     here: list[Asked] = []
-    foreign = _asking_of_app().ask(
+    foreign = stores_of_app().asking.ask(
         merged_query.query, meanwhile=lambda: here.append(_ask_here(merged_query.query))
     )
     answers = [*here, *foreign]
@@ -401,7 +399,7 @@ def aggregate_answers(question: str) -> Response:
     form = accepted_ask_format(request, given, asked.query)
     here: list[AskedRows] = []
     foreign = ask_instances(
-        _asking_of_app(), asked, lambda: here.append(_ask_tables_here(given, asked))
+        stores_of_app().asking, asked, lambda: here.append(_ask_tables_here(given, asked))
     )
     answer = merge_rows(asked, [*here, *foreign])
     if failure := _failure(answer.reports):
@@ -444,17 +442,6 @@ def _page(answer: LinkAnswer) -> Response:
         next_address=download("", {**shown, "cursor": answer.next}.items()) if answer.next else "",
         downloads=[*table_formats("", shown.items()), ("turtle", download("", turtle.items()))],
     )
-
-
-def attach_asking(app: Flask, asking: Asking) -> None:
-    """Attach ``asking`` to ``app``, so that the view can use it."""
-    app.extensions[_EXTENSION] = asking
-
-
-def _asking_of_app() -> Asking:
-    asking = current_app.extensions[_EXTENSION]
-    assert isinstance(asking, Asking)
-    return asking
 
 
 def _ask_here(query: LinkQuery) -> Asked:

@@ -44,10 +44,12 @@ _FILES_EACH: Final = 2
 class Connections:
     """Limits of the connections of one worker.
 
+    The limit of one client address also holds for its requests that wait or run. An IPv6 client is
+    its /64 network.
+
     Attributes:
-        most: Maximum number of connections.
-        per_address: Maximum number of connections from one client address, and of requests of one
-            client address that wait or run. An IPv6 client is its /64 network.
+        most: Maximum number of connections per worker.
+        per_address: Maximum number of connections per worker from one client address.
         trusted: Networks of reverse proxies. Their connections are not limited by address; the
             requests that they forward count for the client in ``X-Forwarded-For``.
         request_seconds: Maximum time from the first byte of a request, or from the start of the

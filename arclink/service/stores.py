@@ -18,7 +18,10 @@ from flask import Flask, current_app
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import BadParameterError, Given
+from arclink.captures.archive_paths import ArchivePaths
+from arclink.captures.read import PageReader
 from arclink.errors import StoreError, UsageError
+from arclink.federation.requests import Asking
 from arclink.service.responses import end_if_client_left
 from arclink.service.settings import Settings
 from arclink.service.tables import ServiceTables
@@ -78,15 +81,28 @@ class Stores:
 
     Args:
         where: Path or URL of the store, or a function that opens it (in tests).
+        settings: Settings of the service.
+        asking: Client for other instances; by default, one of its own.
 
     Attributes:
         where: Path or URL of the store; empty if a function opens it.
         catalog: Its named subsets.
         tables: Its relations.
+        archive_paths: Further locations of its archive files.
+
+    Raises:
+        UsageError: A location of archive files does not exist.
     """
 
-    def __init__(self, where: str | Callable[[], Scans], settings: Settings) -> None:
+    def __init__(
+        self,
+        where: str | Callable[[], Scans],
+        settings: Settings,
+        asking: Asking | None = None,
+    ) -> None:
         self.settings = settings
+        self.asking = asking or Asking(settings.instances, settings.limits)
+        self.archive_paths = ArchivePaths(settings.archives)
         self._open = where if callable(where) else partial(open_to_serve, where)
         self.where = "" if callable(where) else where
         self.catalog = SubsetCatalog(self.where)
@@ -151,6 +167,15 @@ class Stores:
         if len(subsets) > _SUBSETS_KEPT:
             subsets.popitem(last=False)
         return subset
+
+    def reader_of(self, store: Scans) -> PageReader:
+        """Return the page reader of this thread for a store of this thread."""
+        reader: PageReader | None = getattr(self._local, "reader", None)
+        if reader is None or reader.store is not store:
+            if reader is not None:
+                reader.close()
+            reader = self._local.reader = PageReader(store, self.archive_paths)
+        return reader
 
     def definition(self, text: str) -> Definition:
         """Return the definition of a subset.

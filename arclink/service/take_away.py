@@ -29,7 +29,7 @@ from arclink.captures.stream import CaptureStream
 from arclink.captures.warc import MOST_TEXT
 from arclink.captures.write import download
 from arclink.errors import ExportError, OperatorError, StoreError
-from arclink.service.archived import check_pages, current_archive_paths, reader_of
+from arclink.service.archived import check_pages
 from arclink.service.problems import note_loss
 from arclink.service.responses import MOST_LINKS, asked, started
 from arclink.service.stores import requested_store, stores_of_app
@@ -54,7 +54,7 @@ def stream() -> Response:
     store = requested_store(given)
     where = stores_of_app().where
     tables = RankTables(cache_of(where) if where else None, where, MOST_LINKS)
-    captures = CaptureStream(store, reader_of(store), query, tables)
+    captures = CaptureStream(store, stores_of_app().reader_of(store), query, tables)
     limit = MOST_TEXT if query.form is CaptureFormat.TEXT else DEFAULT_LIMIT
     pieces = _logged(write_stream(captures, query.form, limit))
     response = Response(started(pieces), content_type=WRITERS[query.form].media_type)
@@ -92,7 +92,9 @@ def export() -> Response:
     given = asked(EXPORT)
     query = TakeAwayQuery.of(given)
     title = stores_of_app().settings.collection or "captures"
-    source = Source(requested_store(given), current_archive_paths(), SUBSET.optional(given) or "")
+    source = Source(
+        requested_store(given), stores_of_app().archive_paths, SUBSET.optional(given) or ""
+    )
     form = WRITERS[query.form]
     pieces = download(source, query, title)
     try:

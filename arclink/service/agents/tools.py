@@ -35,7 +35,7 @@ from arclink.questions.table import QUESTIONS
 from arclink.relations.columns import CAPTURES, LINKS, Column
 from arclink.service import openapi
 from arclink.service.application import create_app
-from arclink.service.archived import check_pages, reader_of
+from arclink.service.archived import check_pages
 from arclink.service.openapi import Resource
 from arclink.service.query_resources import ASK_FORMAT, HOW, ROW_FORMAT
 from arclink.service.responses import asked
@@ -78,14 +78,12 @@ def _listed(name: str, columns: Sequence[Column]) -> str:
 RESOURCES: Sequence[Resource] = (
     Resource(
         "/get",
-        "get",
         "The readable text of a capture, and the record that it was read from.",
         _ANY_JSON,
         parameters=(URI, _TIME, _BEGIN, _LENGTH, SUBSET),
     ),
     Resource(
         "/sql",
-        "sql",
         f"The rows of a query over the tables {_listed('captures', CAPTURES)} and "
         f"{_listed('links', LINKS)}. USING (content) joins a capture to the links that it shows; "
         "a capture without content has unknown links, not none. DESCRIBE captures and DESCRIBE "
@@ -109,7 +107,7 @@ def get_text() -> Response:
     given = asked(RESOURCES[0].parameters)
     store = requested_store(given)
     memento = find_capture(store, given.text(URI), given.text(_TIME))
-    with reader_of(store).read(memento) as page:
+    with stores_of_app().reader_of(store).read(memento) as page:
         found = read_text(page)
         source = page.body_memento
     lines = "\n".join(found.lines()).split("\n")

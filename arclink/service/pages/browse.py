@@ -270,23 +270,10 @@ def _own_links(
     of_targets = replace(query, direction=Direction.OUT, at=here, limit=_MOST_TARGETS)
     outlinks, has_more_targets = first_links(store, of_targets, settings.budget)
     destinations = destinations_of(store, outlinks, at)
-    pages = [destination for destination in destinations if not destination.is_resource]
-    parts = [destination for destination in destinations if destination.is_resource]
-    return {
-        "targets": {
-            held.name: [
-                _target(destination, at, root) for destination in pages if destination.held is held
-            ]
-            for held in Held
-        },
-        "parts_of": {
-            held.name: [
-                _target(destination, at, root) for destination in parts if destination.held is held
-            ]
-            for held in Held
-        },
-        "has_more_targets": has_more_targets,
-    }
+    targets, parts = ({held.name: list[ShownTarget]() for held in Held} for _ in range(2))
+    for one in destinations:
+        (parts if one.is_resource else targets)[one.held.name].append(_target(one, at, root))
+    return {"targets": targets, "parts_of": parts, "has_more_targets": has_more_targets}
 
 
 def _target(destination: Destination, at: Timestamp, root: str) -> ShownTarget:

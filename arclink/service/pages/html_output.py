@@ -46,7 +46,6 @@ _FETCHED = {
     **{f"{view.value}.html": "" for view in View},
 }
 """Path below the service or collection that the script of a page fetches, by template."""
-"""Endings of names of files, by format, where they are not its name."""
 _ICON = (Path(__file__).parent.parent / "static" / "favicon.svg").read_bytes()
 
 for _name, _filter in {

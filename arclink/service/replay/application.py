@@ -25,7 +25,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from arclink.errors import StoreError
 from arclink.service.addresses import source_of
-from arclink.service.archived import archived, attach_pages
+from arclink.service.archived import archived
 from arclink.service.headers import refuse_parts, register_headers
 from arclink.service.memento import Rest
 from arclink.service.problems import register_problems
@@ -209,7 +209,6 @@ def _application(settings: Settings, *, has_shell: bool = True) -> Flask:
 def _with_captures(app: Flask, where: str | Callable[[], Scans], settings: Settings) -> Flask:
     """Add the captures of one store: their bytes as archived, and nothing else."""
     attach_stores(app, Stores(where, settings))
-    attach_pages(app, settings.archives)
     app.register_blueprint(archived)
 
     @app.before_request
