@@ -31,7 +31,7 @@ from arclink.access.link_states import State
 from arclink.access.queries import Direction, LinkQuery, asks_about_part
 from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.tallies import Counts, Extent
-from arclink.access.texts import printable, printable_uri
+from arclink.access.texts import counted, printable, printable_uri
 from arclink.model import Sighting, Timestamp, UriR
 from arclink.uris.surts import surt_of
 
@@ -111,12 +111,8 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         "counted": extent_fields(answer.extent),
         "next": answer.next,
     }
-    texts = "text" if answer.total == 1 else "texts"
-    shown_of_all = (
-        f"{len(answer.anchors):,} of {answer.total:,} {texts}"
-        if len(answer.anchors) < answer.total
-        else f"{answer.total:,} {texts}"
-    )
+    texts, count = counted(answer.total, "text"), len(answer.anchors)
+    shown_of_all = f"{count:,} of {texts}" if count < answer.total else texts
     lines = [
         f"{printable_uri(asked.links.uri)}  ({printable_uri(asked.links.surt)})",
         known_line(asked.links, answer.mementos),
@@ -144,8 +140,8 @@ def extent_fields(extent: Extent) -> ExtentFields:
 def extent_line(extent: Extent) -> str:
     """Return the number of links that were counted, as text for users."""
     if extent.is_complete:
-        links = "link" if extent.links == 1 else "links"
-        return f"{extent.links:,} {links} of contents (each distinct content of a page counts)"
+        links = counted(extent.links, "link")
+        return f"{links} of contents (each distinct content of a page counts)"
     return f"the first {extent.links:,} links of contents: too many to count all of them"
 
 

@@ -22,7 +22,7 @@ from arclink.access.link_states import State, state_of
 from arclink.access.members import Member
 from arclink.access.queries import URI, Direction, LinkQuery, absolute_uri
 from arclink.access.replay import moment_of
-from arclink.access.texts import printable, printable_uri
+from arclink.access.texts import counted, printable, printable_uri
 from arclink.access.times import AT
 from arclink.captures.locate import capture_near
 from arclink.captures.read import CapturedPage
@@ -213,7 +213,7 @@ def _distance_in_words(captured: Timestamp, at: Timestamp) -> str:
         return ""
     way = "earlier" if captured < at else "later"
     if days < 365:
-        return f"{days} day{'' if days == 1 else 's'} {way}"
+        return f"{counted(days, 'day')} {way}"
     years = round(days / 365.25, 1)
     return f"{years:g} year{'' if years == 1 else 's'} {way}"
 
