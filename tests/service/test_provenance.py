@@ -19,8 +19,9 @@ from flask.testing import FlaskClient
 
 import arclink
 from arclink.access import provenance as owner
-from arclink.access.capabilities import IN_ROWS
+from arclink.access.capabilities import IN_ROWS, capability
 from arclink.access.formats.parquet import ABOUT
+from arclink.access.formats.rows import ROW_FORMATS, RowAnswer
 from arclink.access.provenance import Provenance, provenance_of
 from arclink.access.texts import printable
 from arclink.cli.main import group
@@ -309,12 +310,61 @@ def test_csv_leads_to_its_metadata_which_has_its_columns(
     assert client.get(f"/{name}{document['url']}").data == answer.data
     declared = {"change", "captures", "read", "period", "window"}
     assert all("dc:description" in one or one["name"] in declared for one in columns)
+    in_json = client.get(f"/{name}", query_string=ASKED[name][number]).get_json()
+    for row, expected in zip(rows, rows_in_json(in_json, name, header), strict=True):
+        # A list that a row does not have is an empty one to such a reader.
+        assert [None if one == [] else one for one in row_read(columns, row)] == [
+            None if one == [] else one for one in expected
+        ]
     for number_of_column, column in enumerate(columns):
         form, values = (
             FORMS[json.dumps(column["datatype"])],
             [row[number_of_column] for row in rows],
         )
         assert all(re.fullmatch(form, value) for value in values if value), column["name"]
+
+
+def row_read(columns: list[dict[str, Any]], cells: list[str]) -> list[object]:
+    """Return a row as a reader of CSVW has it (Model for Tabular Data, section 6.4.2)."""
+    return [cell_read(column, cell) for column, cell in zip(columns, cells, strict=True)]
+
+
+def cell_read(column: dict[str, Any], cell: str) -> object:
+    if "separator" in column:
+        return cell.split(column["separator"]) if cell else []
+    if cell in column.get("null", [""]):
+        return None
+    kind = column["datatype"]
+    base = kind if isinstance(kind, str) else kind["base"]
+    read: Mapping[str, Callable[[str], object]] = {
+        "integer": int,
+        "double": float,
+        "boolean": "True".__eq__,
+        "string": str,
+    }
+    return read[base](cell)
+
+
+def rows_in_json(document: dict[str, Any], name: str, header: list[str]) -> list[list[object]]:
+    """Return the rows of an answer in JSON in the order of the columns of CSV."""
+    lists = {one: document[one] for one in capability(name).lists if one in document}
+    labels = {header[0]} if len(lists) > 1 else set()
+    return [
+        [one if column in labels else row.get(column) for column in header]
+        for one, rows in lists.items()
+        for row in rows
+    ]
+
+
+def test_an_empty_text_is_read_as_one_and_not_as_missing() -> None:
+    rows = [{"a": "", "b": None, "c": "x", "d": ["u v"]}, {"a": "y", "b": "z", "c": "", "d": []}]
+    answer = RowAnswer({}, (), ("a", "b", "c", "d"), {"rows": rows})
+    columns = json.loads(answer.as_csvw("x.csv"))["tableSchema"]["columns"]
+    table = csv.reader(io.StringIO(b"".join(ROW_FORMATS["csv"].write(answer)).decode(), newline=""))
+    assert [row_read(columns, row) for row in [*table][1:]] == [
+        ["", None, "x", ["u%20v"]],
+        ["y", "z", "", []],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -332,6 +382,18 @@ def test_csv_of_links_leads_to_its_metadata_too(client: FlaskClient, asked: str)
     assert client.get(f"/linkQuery{document['url']}").data == answer.data
     times = [row[header.index("timestamp")] for row in rows]
     assert all(re.fullmatch(r"\d{14}", time) for time in times)
+    if "text" not in header:
+        return
+    in_json = client.get(f"/linkQuery?uri={A}{asked}&format=json").get_json()
+    texts = [
+        link["text"]
+        for side in ("outlinks", "inlinks")
+        for link in in_json[side]
+        for _ in link["timestamps"]
+    ]
+    number = header.index("text")
+    assert [cell_read(columns[number], row[number]) for row in rows] == texts
+    assert "" in texts or "limit=1" in asked
 
 
 FORMS = {
