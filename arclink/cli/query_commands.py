@@ -156,7 +156,7 @@ def _links() -> _Query:
     from arclink.access.answers import answer_link_query
     from arclink.access.formats import FORM, FORMAT, chosen_format
     from arclink.access.groups import PATIENT
-    from arclink.access.provenance import links_said_from
+    from arclink.access.provenance import fields_of_links
     from arclink.access.queries import LINK_PARAMETERS, LinkQuery
 
     def read(given: Given) -> _Answer:
@@ -168,7 +168,7 @@ def _links() -> _Query:
         def answer(graph: Scans) -> Iterator[bytes]:
             found = answer_link_query(graph, query, PATIENT, prefix)
             name = name_of_store(STORE.required(given))
-            found = replace(found, provenance=partial(links_said_from, graph, name, given))
+            found = replace(found, provenance=partial(fields_of_links, graph, name, given))
             yield from form.write(found)
             if not (query.is_range or found.mementos.count):
                 from arclink.cli.similar import similar_note
@@ -369,11 +369,15 @@ def _stats() -> _Query:
 
     def write_duplicates(given: Given, graph: Scans, form: str) -> Iterator[bytes]:
         from arclink.access.formats.rows import ROW_FORMATS
+        from arclink.access.provenance import provenance_of
 
+        name, command = name_of_store(STORE.required(given)), "stats --duplicates"
         with requested_tables(given, graph) as database:
             from arclink.relations.duplicates import count_duplicates
 
-            return ROW_FORMATS[form].write(count_duplicates(database))
+            found = count_duplicates(database)
+        said_from = provenance_of(graph, name, command, given, (SUBSET,))
+        return ROW_FORMATS[form].write(replace(found, provenance=said_from))
 
     def write_manifests(graph: Scans) -> Iterator[bytes]:
         import orjson

@@ -21,7 +21,7 @@ from arclink.access.declarations import AnyParameter
 from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import FIELDS, PROFILE
 from arclink.access.formats.explanations import explanation_fields
-from arclink.access.provenance import links_said_from
+from arclink.access.provenance import fields_of_links
 from arclink.access.queries import LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.access.times import span_of
@@ -70,7 +70,7 @@ def link_query() -> Response:
     settings = stores_of_app().settings
     store = requested_store(given)
     answer = answer_link_query(store, query, settings.budget, settings.replay)
-    said_from = partial(links_said_from, store, settings.cited_as, given)
+    said_from = partial(fields_of_links, store, settings.cited_as, given)
     answer = replace(answer, provenance=said_from, url=in_format("csv"))
     pieces = form.write(answer)
     response = Response(

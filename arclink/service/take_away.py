@@ -33,8 +33,10 @@ def export() -> Response:
     check_pages()
     given = asked(EXPORT)
     query = TakeAwayQuery.of(given)
-    title = stores_of_app().settings.collection or "captures"
-    source = Source(requested_store(given), current_archive_paths(), SUBSET.optional(given) or "")
+    settings, subset = stores_of_app().settings, SUBSET.optional(given) or ""
+    title = settings.collection or "captures"
+    paths = current_archive_paths()
+    source = Source(requested_store(given), paths, subset, settings.cited_as)
     form = WRITERS[query.form]
     pieces = download(source, query, title)
     try:

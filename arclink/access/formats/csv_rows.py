@@ -55,7 +55,7 @@ def write_parquet(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Ite
 def write_csvw(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
     """Yield what the CSV of the answer means; ``only`` is that of `write_csv`."""
     columns, _ = _table(answer, only)
-    said = saying(answer.provenance().as_fields()) if answer.provenance else {}
+    said = saying(answer.provenance()) if answer.provenance else {}
     yield csvw(columns, _kind_of, _MEANINGS, url=answer.url, never_null=("text",), **said)
 
 

@@ -5,6 +5,7 @@ Source: Metadata Vocabulary for Tabular Data (CSVW), W3C Recommendation, 2015.
 
 import os
 from collections.abc import Callable, Container, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -102,6 +103,20 @@ def saying(provenance: Mapping[str, Any]) -> dict[str, Any]:
 def next_to(path: Path) -> Path:
     """Return the path of the metadata of a CSV file."""
     return path.with_name(f"{path.name}{_SUFFIX}")
+
+
+def remove_metadata(path: Path) -> None:
+    """Remove the metadata that ArcLink wrote about the CSV file that was at a path.
+
+    Raises:
+        OSError: It cannot be removed.
+    """
+    metadata = next_to(path)
+    with suppress(ValueError, LookupError, TypeError):  # not ours
+        if metadata.is_file():
+            found = orjson.loads(metadata.read_bytes())
+            if found["url"] == address_of(path) and found["notes"][0]["arclink"]:
+                metadata.unlink()
 
 
 def address_of(path: Path) -> str:
