@@ -703,7 +703,8 @@ class LinkGraph(Methods, Closing):
         if self._at and not {"from_", "to"} & {*given}:
             given["to"] = self._at
         asked = pairs({"format": format, **given}, TAKE_AWAY_PARAMETERS)
-        source = Source(self.store, ArchivePaths(self._archives))
+        name = name_of_store(self._where)
+        source = Source(self.store, ArchivePaths(self._archives), archive=name)
         return take_away(source, TakeAwayQuery.from_parameters(asked), Path(path))
 
     @takes(*_LINKS, but=(LIMIT,))

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arclink.access.cursors import (
     DONE,
@@ -38,7 +38,6 @@ from arclink.store.protocols import Answers, StoreState
 
 if TYPE_CHECKING:
     from arclink.access.archives import ArchiveReport
-    from arclink.access.provenance import Provenance
     from arclink.access.redirect_targets import Hop
 
 __all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query"]
@@ -79,7 +78,8 @@ class LinkAnswer:
         followed: The redirects from the queried URI to the URI of ``query``, if they were followed.
         known_inlinks: Returns the `KnownLinks` of the captures that may show inlinks
             (`Reading.known_inlinks`).
-        provenance: Returns where it is from; None if it is from several archives.
+        provenance: Returns where it is from, as members of JSON; None if it is from several
+            archives.
         url: Address of the same answer as CSV, for its metadata.
     """
 
@@ -95,13 +95,13 @@ class LinkAnswer:
     replay: ReplayPrefix = NO_REPLAY
     followed: "tuple[Hop, ...]" = ()
     known_inlinks: Callable[[], KnownLinks] = field(default=lambda: NOT_COUNTED, compare=False)
-    provenance: "Callable[[], Provenance] | None" = field(default=None, compare=False)
+    provenance: Callable[[], Mapping[str, Any]] | None = field(default=None, compare=False)
     url: str = field(default="answer.csv", compare=False)
 
     @property
     def said_from(self) -> Mapping[str, object]:
         """The member of JSON that says where it is from, if it is from one store."""
-        return {} if self.provenance is None else {"provenance": self.provenance().as_fields()}
+        return {} if self.provenance is None else {"provenance": self.provenance()}
 
     @property
     def uri_id(self) -> UriId:

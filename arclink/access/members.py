@@ -94,10 +94,10 @@ class Member(NamedTuple):
 
 def member_of(key: MemberKey, timestamps: Iterable[Timestamp], variants: Iterable[UriR]) -> Member:
     """Return the member ``key`` from timestamps and variants in any order, repeated or not."""
-    return ordered_member(key, tuple(sorted(set(timestamps))), tuple(sorted(set(variants))))
+    return _ordered_member(key, tuple(sorted(set(timestamps))), tuple(sorted(set(variants))))
 
 
-def ordered_member(
+def _ordered_member(
     key: MemberKey, timestamps: tuple[Timestamp, ...], variants: tuple[UriR, ...]
 ) -> Member:
     """Return the member ``key`` from timestamps and variants that are distinct and sorted."""
@@ -237,7 +237,7 @@ def group_outlinks(reading: Reading, budget: Budget) -> MemberGroups | None:
 
     def member(key: MemberKey) -> Member:
         vertices = tuple(members[key])
-        found = ordered_member(key, *shown_by(vertices))
+        found = _ordered_member(key, *shown_by(vertices))
         return found if len(found.variants) == 1 else found._replace(shown=each_shown_by(vertices))
 
     return MemberGroups(tuple(members), member)

@@ -198,6 +198,11 @@ def links_said_from(store: Scans, archive: str, given: Given) -> Provenance:
     return provenance_of(store, archive, "links", given, (*LINK_PARAMETERS, SUBSET))
 
 
+def fields_of_links(store: Scans, archive: str, given: Given) -> ProvenanceFields:
+    """Return the same as members of JSON."""
+    return links_said_from(store, archive, given).as_fields()
+
+
 def _in_words(command: str, given: Given, declared: Sequence[AnyParameter]) -> str:
     """Return a question as words of the command line, the same however it was asked.
 

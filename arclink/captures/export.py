@@ -36,11 +36,13 @@ class Source:
         store: A store, or a subset of it: its captures are the selection.
         archive_paths: Where archive files are, if they were moved.
         subset: The subset as the caller named or wrote it; empty if not known.
+        archive: Name of the archive; may be empty.
     """
 
     store: Scans
     archive_paths: ArchivePaths | None = None
     subset: str = ""
+    archive: str = ""
 
     def describe(self, query: TakeAwayQuery) -> str:
         """Return the captures of a query in words."""
@@ -182,7 +184,7 @@ class Export:
         """
         query, tally = self.query, self.tally
         return {
-            **origin_of(self._source.store, query.form.value, query.span, self._files),
+            **origin_of(self._source.store, query, query.span, self._source.archive, self._files),
             "selection": self.selection,
             "file_size": query.file_size if query.form.has_records else None,
             "checked": query.is_checked,

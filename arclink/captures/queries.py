@@ -5,13 +5,14 @@ belong to, so the parts ``1/n`` to ``n/n`` are disjoint and together have every 
 several machines share a stream by this number alone.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Self
 from zlib import crc32
 
 from arclink.access.common import limit_to
 from arclink.access.declarations import (
+    NOTHING_GIVEN,
     TEXT,
     AnyParameter,
     DeclaredQuery,
@@ -225,6 +226,7 @@ class TakeAwayQuery(DeclaredQuery):
         span: Times of the captures.
         file_size: Bytes after which another WARC file is begun.
         is_checked: Whether every record is decompressed, so that its CRC is checked.
+        given: The parameters as the caller gave them.
     """
 
     DECLARED = TAKE_AWAY_PARAMETERS
@@ -233,6 +235,7 @@ class TakeAwayQuery(DeclaredQuery):
     span: Span = ALL_TIME
     file_size: int = 1_000_000_000
     is_checked: bool = False
+    given: Given = field(default=NOTHING_GIVEN, compare=False, repr=False)
 
     @classmethod
     def of(cls, given: Given, **otherwise: Any) -> Self:
@@ -244,7 +247,7 @@ class TakeAwayQuery(DeclaredQuery):
                     given.text(parameter),
                     f"cannot be used with format={form.value}, which contains no records",
                 )
-        return cls(span=span_of(given), **cls.values(given, otherwise))
+        return cls(span=span_of(given), given=given, **cls.values(given, otherwise))
 
     @property
     def description(self) -> str:

@@ -18,6 +18,7 @@ from arclink.captures.queries import (
 from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph, takes
 from arclink.errors import UsageError
 from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, ExportFormat, ExportQuery
+from arclink.store.location import name_of_store
 
 EXAMPLES = (
     "arclink export --store links.db --format parquet --into links.parquet",
@@ -85,8 +86,9 @@ def _export_captures(given: Given, path: Path) -> None:
 
     query = TakeAwayQuery.of(given.sorted_out(TAKE_AWAY_PARAMETERS, *GRAPH, ARCHIVES, INTO))
     archive_paths = ArchivePaths(ARCHIVES.many(given))
+    subset, archive = SUBSET.optional(given) or "", name_of_store(STORE.required(given))
     with open_requested_graph(given) as graph:
-        taken = take_away(Source(graph, archive_paths, SUBSET.optional(given) or ""), query, path)
+        taken = take_away(Source(graph, archive_paths, subset, archive), query, path)
     for line in taken.tally.lines():
         click.echo(line)
     for name, size in taken.files.items():

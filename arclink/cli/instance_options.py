@@ -14,7 +14,7 @@ from arclink.federation.limits import QueryLimits
 if TYPE_CHECKING:
     from arclink.federation.requests import Asking
 
-INCOMPLETE = 3
+_INCOMPLETE = 3
 """Exit code if there is an answer, but an instance failed or gave only a part."""
 
 
@@ -57,4 +57,4 @@ def complain(reports: Sequence[ArchiveReport], *, is_table: bool) -> None:
 def end_if_incomplete(reports: Sequence[ArchiveReport]) -> None:
     """End the command with code 3 if an instance failed or gave only a part."""
     if any(report.outcome is not Outcome.ANSWERED for report in reports):
-        sys.exit(INCOMPLETE)
+        sys.exit(_INCOMPLETE)

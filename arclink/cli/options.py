@@ -288,12 +288,13 @@ def write_answer(
         from arclink.files.atomic import open_whole, written_whole
 
         path = Path(into)
+        from arclink.access.formats.csvw import address_of, next_to, remove_metadata
+
         if metadata is None or (path.exists() and not path.is_file()):
             with open_whole(path) as place, place.open("wb") as stream:
                 stream.writelines(pieces)
+            remove_metadata(path)
             return
-        from arclink.access.formats.csvw import address_of, next_to
-
         with written_whole([path, next_to(path)]) as (place, next_file):
             with place.open("wb") as stream:
                 stream.writelines(pieces)

@@ -43,6 +43,7 @@ from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
     from arclink.access.formats.rows import RowAnswer, RowFormat
+    from arclink.access.provenance import ProvenanceFields
     from arclink.questions.queries import AskQuery
 
 _Answer = Callable[[Scans], Iterator[bytes]]
@@ -156,8 +157,12 @@ def _links() -> _Query:
     from arclink.access.answers import answer_link_query
     from arclink.access.formats import FORM, FORMAT, chosen_format
     from arclink.access.members import PATIENT
-    from arclink.access.provenance import links_said_from
     from arclink.access.queries import LINK_PARAMETERS, LinkQuery
+
+    def said_from(graph: Scans, given: Given) -> "ProvenanceFields":
+        from arclink.access.provenance import fields_of_links  # not every format says it
+
+        return fields_of_links(graph, name_of_store(STORE.required(given)), given)
 
     def read(given: Given) -> _Answer:
         query = LinkQuery.of(given.sorted_out(LINK_PARAMETERS, *GRAPH, REPLAY, *FORM))
@@ -167,8 +172,7 @@ def _links() -> _Query:
 
         def answer(graph: Scans) -> Iterator[bytes]:
             found = answer_link_query(graph, query, PATIENT, prefix)
-            name = name_of_store(STORE.required(given))
-            found = replace(found, provenance=partial(links_said_from, graph, name, given))
+            found = replace(found, provenance=partial(said_from, graph, given))
             yield from form.write(found)
             if not (query.is_range or found.mementos.count):
                 from arclink.cli.similar import similar_note
@@ -369,11 +373,15 @@ def _stats() -> _Query:
 
     def write_duplicates(given: Given, graph: Scans, form: str) -> Iterator[bytes]:
         from arclink.access.formats.rows import ROW_FORMATS
+        from arclink.access.provenance import provenance_of
 
+        name, command = name_of_store(STORE.required(given)), "stats --duplicates"
         with requested_tables(given, graph) as database:
             from arclink.relations.duplicates import count_duplicates
 
-            return ROW_FORMATS[form].write(count_duplicates(database))
+            found = count_duplicates(database)
+        said_from = provenance_of(graph, name, command, given, (SUBSET,))
+        return ROW_FORMATS[form].write(replace(found, provenance=said_from))
 
     def write_manifests(graph: Scans) -> Iterator[bytes]:
         import orjson

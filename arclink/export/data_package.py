@@ -11,10 +11,15 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
+from enum import Enum
 from pathlib import Path
+from typing import ClassVar, Protocol
 
 import orjson
 
+from arclink.access.common import SUBSET
+from arclink.access.declarations import AnyParameter, Given
+from arclink.access.provenance import provenance_of, today
 from arclink.archives.warc_fields import now_as_warc_date
 from arclink.model import ALL_TIME, Span
 from arclink.store.protocols import Scans
@@ -27,13 +32,28 @@ _PACKAGES = ("duckdb", "igraph", "isal", "numpy", "pyarrow", "scipy", "zstandard
 Facts = Mapping[str, object]
 
 
-def origin_of(store: Scans, form: str, span: Span, files: Container[str] | None = None) -> Facts:
+class ExportAsked(Protocol):
+    """A query for an export, which has the parameters as the caller gave them."""
+
+    DECLARED: ClassVar[tuple[AnyParameter, ...]]
+
+    @property
+    def form(self) -> Enum: ...
+
+    @property
+    def given(self) -> Given: ...
+
+
+def origin_of(
+    store: Scans, query: ExportAsked, span: Span, archive: str, files: Container[str] | None = None
+) -> Facts:
     """Return the fields about the origin of an export.
 
     Args:
         store: The store, or the part of it that was exported.
-        form: Name of the format.
+        query: The query.
         span: The times of the captures; without limits they are None.
+        archive: Name of the archive; may be empty.
         files: Names of the archive files that were read; if None, all that have its captures.
     """
     counts: Counter[tuple[str, str]] = Counter()
@@ -52,11 +72,13 @@ def origin_of(store: Scans, form: str, span: Span, files: Container[str] | None 
     groups: dict[str, dict[str, int]] = {}
     for (group, reason), count in counts.items():
         groups.setdefault(group, {})[reason] = count
+    provenance = provenance_of(store, archive, "export", query.given, (*query.DECLARED, SUBSET))
     return {
+        "provenance": provenance.as_fields(today()),
         "arclink": VERSION,
         "written": now_as_warc_date(),
         "versions": versions_of(*_PACKAGES),
-        "format": form,
+        "format": query.form.value,
         "subset": store.selection or None,
         "from": span.first if span.first != ALL_TIME.first else None,
         "to": span.last if span.last != ALL_TIME.last else None,

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from arclink.access.kinds import kinds_line
-from arclink.access.provenance import provenance_of, today
 from arclink.export.data_package import Facts, origin_of
 from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.store.protocols import Scans
@@ -69,10 +68,8 @@ def manifest_of(
         archive: Name of the archive; may be empty.
     """
     links = query.links
-    words = f"export --format {query.form.value} --level {query.level.value}"
     return {
-        "provenance": provenance_of(store, archive, words).as_fields(today()),
-        **origin_of(store, query.form.value, links.span),
+        **origin_of(store, query, links.span, archive),
         "level": query.level.value,
         "at": links.at,
         "kinds": list(links.kinds.words),

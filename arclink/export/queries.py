@@ -5,12 +5,13 @@ refused, never ignored.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Self
 
 from arclink.access.common import COMMON, KINDS, KINDS_TO_FOLLOW
 from arclink.access.declarations import (
+    NOTHING_GIVEN,
     AnyParameter,
     DeclaredQuery,
     Given,
@@ -145,6 +146,7 @@ class ExportQuery(DeclaredQuery):
         backbone: Largest significance (alpha of the disparity filter) of a remaining link; None for
             no such rule.
         spells: The meaning of the spells of a dynamic graph.
+        given: The parameters as the caller gave them.
     """
 
     DECLARED = EXPORT_PARAMETERS
@@ -157,6 +159,7 @@ class ExportQuery(DeclaredQuery):
     core: int | None = None
     backbone: float | None = None
     spells: Spells = Spells.OBSERVED
+    given: Given = field(default=NOTHING_GIVEN, compare=False, repr=False)
 
     @property
     def is_dynamic(self) -> bool:
@@ -169,7 +172,8 @@ class ExportQuery(DeclaredQuery):
         _refuse_inapplicable(form, given)
         links = LinkQuery.of(given, uri=ANY_PAGE, kinds=_KINDS.get(form, NAVIGATION))
         level = Level.HOST if form.is_graph else Level.URI
-        return cls(links=links, **cls.values(given, {"level": level, **otherwise}))
+        values = cls.values(given, {"level": level, **otherwise})
+        return cls(links=links, given=given, **values)
 
 
 _KINDS: Mapping[ExportFormat, Kinds] = {

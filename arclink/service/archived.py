@@ -98,7 +98,7 @@ class ByteRange(NamedTuple):
                 return
 
 
-def asked_range(length: int) -> ByteRange | None:
+def _asked_range(length: int) -> ByteRange | None:
     """Return the range that this request asks for; None for the whole answer.
 
     Args:
@@ -145,7 +145,7 @@ def parse_range(header: str, length: int) -> ByteRange | None:
     return ByteRange(first, min(last, length - 1), length)
 
 
-def set_range(response: Response, part: ByteRange) -> None:
+def _set_range(response: Response, part: ByteRange) -> None:
     """Make a response one for a part; its body must be that part."""
     response.status_code = HTTPStatus.PARTIAL_CONTENT
     response.headers["Content-Range"] = f"bytes {part.first}-{part.last}/{part.length}"
@@ -360,7 +360,7 @@ def _respond(page: CapturedPage) -> Response:
         if length is not None:
             response.headers["Content-Length"] = str(length)
     if part is not None:
-        set_range(response, part)
+        _set_range(response, part)
     del response.headers["Content-Type"]
     response.headers["Content-Security-Policy"] = _POLICY
     response.headers["Referrer-Policy"] = "same-origin"  # pywb passes it on, and needs the referrer
@@ -373,7 +373,7 @@ def _respond(page: CapturedPage) -> Response:
 def _asked_part(size: int, opened: Closing) -> ByteRange | None:
     """Return the part that a request names of what was opened, which an error closes."""
     try:
-        return asked_range(size)
+        return _asked_range(size)
     except RequestedRangeNotSatisfiable:
         opened.close()
         raise
@@ -505,7 +505,7 @@ def record() -> Response:
     response.headers["Accept-Ranges"] = "bytes"
     response.headers["Content-Length"] = str(size)
     if part is not None:
-        set_range(response, part)
+        _set_range(response, part)
     response.headers["Content-Disposition"] = 'attachment; filename="record.warc"'
     return response
 

@@ -87,7 +87,7 @@ def _time(text: str) -> Timestamp | None:
     return Timestamp(text) if text.isdigit() else None
 
 
-def card_of(stores: Stores) -> Card:
+def _card_of(stores: Stores) -> Card:
     """Return the card of a collection; this makes no relations.
 
     Raises:
@@ -144,7 +144,7 @@ class Found:
     note: str = ""
 
 
-class Search:
+class _Search:
     """A search in several collections, for an address or words as people write them.
 
     Args:
@@ -248,7 +248,7 @@ _THREADS: Final = 2
 _log = logging.getLogger("arclink.service")
 
 
-class Together:
+class _Together:
     """Threads for the stores of several collections.
 
     Args:
@@ -324,12 +324,12 @@ def create_collections(
         for name, where in stores.items()
     }
     by_name = {name: stores_in(of_collection) for name, of_collection in below.items()}
-    of_each = Together(by_name)
+    of_each = _Together(by_name)
 
     @app.get("/")
     def list_collections() -> Response:
         typed = (_TYPED.optional(asked((_TYPED,))) or "").strip()
-        search = Search(typed) if typed not in ("", EVERYTHING) else None
+        search = _Search(typed) if typed not in ("", EVERYTHING) else None
         return rendered(
             "collections.html",
             archive=chosen,
@@ -338,7 +338,7 @@ def create_collections(
             titles={name: collection.settings.title for name, collection in by_name.items()},
             search=search,
             found=of_each(search) if search else {},
-            cards={} if search else of_each(card_of),
+            cards={} if search else of_each(_card_of),
         )
 
     @app.get("/robots.txt")

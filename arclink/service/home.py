@@ -100,7 +100,7 @@ class Loads:
     removed: int
 
 
-def loads_of(store: OpenStore) -> Loads | None:
+def _loads_of(store: OpenStore) -> Loads | None:
     """Return the batches of a store; None if some captures are hidden: it would tell of them.
 
     Raises:
@@ -228,7 +228,7 @@ def _start(store: Scans) -> Response:
         will_change()
     if words.get("beginnings") is None:
         words["beginnings"] = stores.once(_beginnings)
-    return _shown("start.html", asked, sums=store.sums(), loaded=stores.once(loads_of), **words)
+    return _shown("start.html", asked, sums=store.sums(), loaded=stores.once(_loads_of), **words)
 
 
 def _beginnings(store: Answers) -> list[Beginning]:

@@ -27,7 +27,7 @@ from arclink.access.formats import FORMAT as ANY_FORMAT
 from arclink.access.formats.explanations import explanation_fields
 from arclink.access.formats.rows import ROW_FORMAT as ANY_ROW_FORMAT
 from arclink.access.formats.rows import ROW_FORMATS, SEED_FORMATS, RowAnswer, RowFormat, seeds_of
-from arclink.access.provenance import links_said_from
+from arclink.access.provenance import fields_of_links
 from arclink.access.queries import LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.access.times import span_of
@@ -94,7 +94,7 @@ ROW_FORMAT = _negotiated(ANY_ROW_FORMAT, _OFFERED_ROWS)
 ASK_FORMAT = _negotiated(ANY_ASK_FORMAT, _OFFERED_ANSWERS)
 
 
-def accepted_format(request: Request, given: Given) -> tuple[Format, str]:
+def _accepted_format(request: Request, given: Given) -> tuple[Format, str]:
     """Return the format of an answer, with its profile and fields, and the media type to send.
 
     Raises:
@@ -105,7 +105,7 @@ def accepted_format(request: Request, given: Given) -> tuple[Format, str]:
     return chosen_format(form, given), media_type
 
 
-def accepted_row_format(request: Request, given: Given) -> tuple[RowFormat, str]:
+def _accepted_row_format(request: Request, given: Given) -> tuple[RowFormat, str]:
     """Return the format of an answer in rows, and the media type to send; JSON by default.
 
     Raises:
@@ -115,8 +115,8 @@ def accepted_row_format(request: Request, given: Given) -> tuple[RowFormat, str]
     return _chosen(request, ROW_FORMAT.optional(given), [*_OFFERED_ROWS.values()])
 
 
-def accepted_ask_format(request: Request, given: Given, query: AskQuery) -> tuple[RowFormat, str]:
-    """Return the format of an answer to a question; see `accepted_row_format`."""
+def _accepted_ask_format(request: Request, given: Given, query: AskQuery) -> tuple[RowFormat, str]:
+    """Return the format of an answer to a question; see `_accepted_row_format`."""
     preferred = ASK_FORMAT.optional(given)
     if preferred is not None:
         check_format(query, preferred)
@@ -174,7 +174,7 @@ COMPLETE: tuple[AnyParameter, ...] = (_BEGINS,)
 @questions.get("/ask")
 def list_questions() -> Response:
     """Answer with the table of questions."""
-    return respond(questions_as_rows(), accepted_row_format(request, asked(LIST)))
+    return respond(questions_as_rows(), _accepted_row_format(request, asked(LIST)))
 
 
 @questions.get("/ask/<question>")
@@ -190,19 +190,19 @@ def ask_question(question: str) -> Response:
     question = question_asked(question)
     given = asked(ASK)
     query = AskQuery.of(given.without(SUBSET.name, ASK_FORMAT.name), name=question)
-    form = accepted_ask_format(request, given, query)
-    return respond_to_question(query, given, form)
+    form = _accepted_ask_format(request, given, query)
+    return _respond_to_question(query, given, form)
 
 
-def respond_to_question(query: AskQuery, given: Given, form: tuple[RowFormat, str]) -> Response:
+def _respond_to_question(query: AskQuery, given: Given, form: tuple[RowFormat, str]) -> Response:
     """Return the answer of a store to a question; see `ask_question`."""
     store, stores = requested_store(given), stores_of_app()
     answer = stores.tables.answer(store, query)
     rows = ask_as_rows(said_from(answer, store, stores.settings.cited_as, given))
-    return respond_with_rows(rows, form, answer.total, answer.unknown)
+    return _respond_with_rows(rows, form, answer.total, answer.unknown)
 
 
-def respond_with_rows(
+def _respond_with_rows(
     rows: RowAnswer, form: tuple[RowFormat, str], total: int, unknown: str
 ) -> Response:
     """Return an answer, with its number of rows and why it may have none in headers."""
@@ -257,13 +257,13 @@ EXPLAIN: tuple[AnyParameter, ...] = (*EXPLAIN_PARAMETERS, SUBSET)
 def link_query() -> Response:
     """Answer with the outlinks and inlinks of one URI; no links is not a 404."""
     given = asked(LINK_QUERY)
-    form, media_type = accepted_format(request, given)
+    form, media_type = _accepted_format(request, given)
     query = LinkQuery.of(given)
     form.check(query)
     settings = stores_of_app().settings
     store = requested_store(given)
     answer = answer_link_query(store, query, settings.budget, settings.replay)
-    said_from = partial(links_said_from, store, settings.cited_as, given)
+    said_from = partial(fields_of_links, store, settings.cited_as, given)
     answer = replace(answer, provenance=said_from, url=in_format("csv"))
     pieces = form.write(answer)
     response = Response(
@@ -290,9 +290,9 @@ def _view(name: str) -> Callable[[], Response]:
     def answer() -> Response:
         one = capability(name)
         given = asked(in_rows(one))
-        form = accepted_row_format(request, given)
+        form = _accepted_row_format(request, given)
         if one.is_question(given):
-            return respond_to_question(question_behind(one, given), given, form)
+            return _respond_to_question(question_behind(one, given), given, form)
         query, settings = one.query.of(given), stores_of_app().settings
         store, where = requested_store(given), stores_of_app().where
         limits = settings.budget, settings.replay
@@ -363,7 +363,7 @@ def aggregate() -> Response:
     """
     given = asked_parameters(AGGREGATE)
     is_page = FORMAT.optional(given) is None and prefers_page()
-    form, media_type = (None, "") if is_page else accepted_format(request, given)
+    form, media_type = (None, "") if is_page else _accepted_format(request, given)
     merged_query = MergedQuery.of(given)
     here: list[Asked] = []
     foreign = stores_of_app().asking.ask(
@@ -396,7 +396,7 @@ def aggregate_answers(question: str) -> Response:
     question = question_asked(question)
     given = asked_parameters(ASK)
     asked = MergedQuestion.of(given.without(ASK_FORMAT.name), question)
-    form = accepted_ask_format(request, given, asked.query)
+    form = _accepted_ask_format(request, given, asked.query)
     here: list[AskedRows] = []
     foreign = ask_instances(
         stores_of_app().asking, asked, lambda: here.append(_ask_tables_here(given, asked))
@@ -406,7 +406,7 @@ def aggregate_answers(question: str) -> Response:
         return failure
     rows = merged_as_rows(answer)
     unknown = f"not every archive knows: {', '.join(answer.unknown)}" if answer.unknown else ""
-    response = respond_with_rows(rows, form, answer.total, unknown)
+    response = _respond_with_rows(rows, form, answer.total, unknown)
     _report(response, answer.reports)
     return response
 

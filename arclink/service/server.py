@@ -52,7 +52,7 @@ _WELL = (0, *(-stop for stop in _STOPS))
 """Exit codes of a worker that was stopped; a signal itself if it had not begun to answer."""
 
 
-def run_until_stopped(server: Server, grace: float) -> None:
+def _run_until_stopped(server: Server, grace: float) -> None:
     """Answer until SIGTERM or SIGINT, then finish the answers in progress.
 
     This takes at most ``grace`` seconds; the process ends with 1 if that is not enough. Must be
@@ -256,7 +256,7 @@ def serve(
         gc.freeze()  # what is loaded now stays: a collection during an answer need not look at it
 
         def run() -> None:
-            run_until_stopped(server, grace)
+            _run_until_stopped(server, grace)
             gc.unfreeze()  # else DuckDB's objects outlive it, and 40 lines say so at the end
 
         return run

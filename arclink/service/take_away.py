@@ -91,9 +91,10 @@ def export() -> Response:
     check_pages()
     given = asked(EXPORT)
     query = TakeAwayQuery.of(given)
-    title = stores_of_app().settings.collection or "captures"
+    settings, subset = stores_of_app().settings, SUBSET.optional(given) or ""
+    title = settings.collection or "captures"
     source = Source(
-        requested_store(given), stores_of_app().archive_paths, SUBSET.optional(given) or ""
+        requested_store(given), stores_of_app().archive_paths, subset, settings.cited_as
     )
     form = WRITERS[query.form]
     pieces = download(source, query, title)

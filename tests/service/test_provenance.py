@@ -19,9 +19,11 @@ from flask.testing import FlaskClient
 
 import arclink
 from arclink.access import provenance as owner
-from arclink.access.capabilities import IN_ROWS
+from arclink.access.capabilities import IN_ROWS, capability
 from arclink.access.formats.parquet import ABOUT
+from arclink.access.formats.rows import ROW_FORMATS, Row, RowAnswer
 from arclink.access.provenance import Provenance, provenance_of
+from arclink.access.signatures import keyword
 from arclink.access.texts import printable
 from arclink.cli.main import group
 from arclink.known import NOT_COUNTED
@@ -103,11 +105,40 @@ def exported(where: Path, folder: Path) -> dict[str, Any]:
     return in_json((folder / "links.csv.json").read_bytes())
 
 
+def taken_away(where: Path, folder: Path) -> dict[str, Any]:
+    said(where, "export", "--format", "cdxj", "--into", str(folder / "captures.cdxj"))
+    return in_json((folder / "captures.cdxj.json").read_bytes())
+
+
 def beside(where: Path, folder: Path) -> dict[str, Any]:
     said(where, "sql", "FROM links", "--format", "csv", "--into", str(folder / "a b.csv"))
     document = json.loads((folder / "a b.csv-metadata.json").read_bytes())
     assert document["url"] == "a%20b.csv"
     return dict(document["notes"][0])
+
+
+@pytest.mark.parametrize("form", ["parquet", "json", "table"])
+def test_metadata_goes_with_the_csv_that_it_describes(
+    where: Path, tmp_path: Path, form: str
+) -> None:
+    file, beside = tmp_path / "a b.csv", tmp_path / "a b.csv-metadata.json"
+    said(where, "sql", "FROM links", "--format", "csv", "--into", str(file))
+    said(where, "sql", "FROM captures", "--format", "csv", "--into", str(file))
+    assert "FROM captures" in beside.read_text()
+    said(where, "sql", "FROM links", "--format", form, "--into", str(file))
+    assert not beside.exists()
+    for of_others in (
+        '{"url": "a%20b.csv", "notes": ["mine"]}',
+        '{"url": "other.csv", "notes": [{"arclink": "0.2.0"}]}',
+        "no JSON",
+        "[]",
+    ):
+        beside.write_text(of_others)
+        said(where, "sql", "FROM links", "--format", form, "--into", str(file))
+        assert beside.read_text() == of_others
+    beside.unlink()
+    beside.mkdir()
+    said(where, "sql", "FROM links", "--format", form, "--into", str(file))
 
 
 def of_report(where: Path, folder: Path, name: str) -> dict[str, Any]:
@@ -146,6 +177,7 @@ DOORS: Mapping[str, Callable[[Path, Path], dict[str, Any]]] = {
     "count as Parquet": told("count", "--format", "parquet", read=in_parquet),
     "pagerank as JSON": told("analyze", "pagerank", "--format", "json", read=in_json),
     "properties as JSON": told("analyze", "properties", "--format", "json", read=in_json),
+    "duplicates": told("stats", "--duplicates", "--json", read=in_json),
     "question as JSON": told(*ASK, "--format", "json", read=in_json),
     "question as CSVW": told(*ASK, "--format", "csvw", read=in_csvw),
     "question as Parquet": told(*ASK, "--format", "parquet", read=in_parquet),
@@ -157,6 +189,7 @@ DOORS: Mapping[str, Callable[[Path, Path], dict[str, Any]]] = {
     "links as CSVW": told("links", A, "--format", "csvw", read=in_csvw),
     "GET links": got(f"/linkQuery?uri={A}&format=csvw&fields=uri,timestamps", in_csvw),
     "export": exported,
+    "export of captures": taken_away,
     "GET count": got("/count", in_json),
     "GET anchors": got(f"/anchors?uri={A}&format=csvw", in_csvw),
     "GET question": got("/ask/linkers?uri=*.a.example", in_json),
@@ -269,6 +302,34 @@ def in_json_of(words: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "--format csv --level host --min-count 2",
+        "--format gexf --from 2009 --kinds a@href,img@src --top 5 --subset 'uri:* or host:a.b'",
+        "--format cdxj --from 2009 --to 2010-01 --subset 'uri:*'",
+    ],
+)
+def test_the_manifest_of_an_export_has_the_words_that_make_it_again(
+    where: Path, tmp_path: Path, words: str
+) -> None:
+    found = []
+    for name in ("one", "two"):
+        said(where, *shlex.split(f"export {words}"), "--into", str(tmp_path / name))
+        found.append(in_json((tmp_path / f"{name}.json").read_bytes()))
+        words = found[0]["asked"].removeprefix("export ")
+    assert found[0] == found[1]
+    assert found[0]["cite"].endswith(f": export {words}")
+    given = dict(zip(*[iter(shlex.split(words))] * 2, strict=True))
+    subset = given.pop("--subset", "")
+    with arclink.open(where) as graph:
+        keywords: Any = {keyword(name[2:]): value for name, value in given.items()}
+        shown = graph.subset(subset) if subset else graph
+        write: Any = shown.export_captures if given["--format"] == "cdxj" else shown.export
+        write(tmp_path / "three", **keywords)
+    assert in_json((tmp_path / "three.json").read_bytes()) == found[0]
+
+
+@pytest.mark.parametrize(
     "query", ["FROM links", "SELECT 'it''s $HOME'\n-- end", "--one\nFROM captures"]
 )
 def test_sql_of_a_subset_names_it(where: Path, query: str) -> None:
@@ -309,12 +370,64 @@ def test_csv_leads_to_its_metadata_which_has_its_columns(
     assert client.get(f"/{name}{document['url']}").data == answer.data
     declared = {"change", "captures", "read", "period", "window"}
     assert all("dc:description" in one or one["name"] in declared for one in columns)
+    in_json = client.get(f"/{name}", query_string=ASKED[name][number]).get_json()
+    for row, expected in zip(rows, rows_in_json(in_json, name, header), strict=True):
+        # A list that a row does not have is an empty one to such a reader.
+        assert [None if one == [] else one for one in row_read(columns, row)] == [
+            None if one == [] else one for one in expected
+        ]
     for number_of_column, column in enumerate(columns):
         form, values = (
             FORMS[json.dumps(column["datatype"])],
             [row[number_of_column] for row in rows],
         )
         assert all(re.fullmatch(form, value) for value in values if value), column["name"]
+
+
+def row_read(columns: list[dict[str, Any]], cells: list[str]) -> list[object]:
+    """Return a row as a reader of CSVW has it (Model for Tabular Data, section 6.4.2)."""
+    return [cell_read(column, cell) for column, cell in zip(columns, cells, strict=True)]
+
+
+def cell_read(column: dict[str, Any], cell: str) -> object:
+    if "separator" in column:
+        return cell.split(column["separator"]) if cell else []
+    if cell in column.get("null", [""]):
+        return None
+    kind = column["datatype"]
+    base = kind if isinstance(kind, str) else kind["base"]
+    read: Mapping[str, Callable[[str], object]] = {
+        "integer": int,
+        "double": float,
+        "boolean": "True".__eq__,
+        "string": str,
+    }
+    return read[base](cell)
+
+
+def rows_in_json(document: dict[str, Any], name: str, header: list[str]) -> list[list[object]]:
+    """Return the rows of an answer in JSON in the order of the columns of CSV."""
+    lists = {one: document[one] for one in capability(name).lists if one in document}
+    labels = {header[0]} if len(lists) > 1 else set()
+    return [
+        [one if column in labels else row.get(column) for column in header]
+        for one, rows in lists.items()
+        for row in rows
+    ]
+
+
+def test_an_empty_text_is_read_as_one_and_not_as_missing() -> None:
+    rows: list[Row] = [
+        {"a": "", "b": None, "c": "x", "d": ["u v"]},
+        {"a": "y", "b": "z", "c": "", "d": []},
+    ]
+    answer = RowAnswer({}, (), ("a", "b", "c", "d"), {"rows": rows})
+    columns = json.loads(answer.as_csvw("x.csv"))["tableSchema"]["columns"]
+    table = csv.reader(io.StringIO(b"".join(ROW_FORMATS["csv"].write(answer)).decode(), newline=""))
+    assert [row_read(columns, row) for row in [*table][1:]] == [
+        ["", None, "x", ["u%20v"]],
+        ["y", "z", "", []],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -332,6 +445,18 @@ def test_csv_of_links_leads_to_its_metadata_too(client: FlaskClient, asked: str)
     assert client.get(f"/linkQuery{document['url']}").data == answer.data
     times = [row[header.index("timestamp")] for row in rows]
     assert all(re.fullmatch(r"\d{14}", time) for time in times)
+    if "text" not in header:
+        return
+    in_json = client.get(f"/linkQuery?uri={A}{asked}&format=json").get_json()
+    texts = [
+        link["text"]
+        for side in ("outlinks", "inlinks")
+        for link in in_json[side]
+        for _ in link["timestamps"]
+    ]
+    number = header.index("text")
+    assert [cell_read(columns[number], row[number]) for row in rows] == texts
+    assert "" in texts or "limit=1" in asked
 
 
 FORMS = {

@@ -55,8 +55,8 @@ def write_parquet(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Ite
 def write_csvw(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterator[bytes]:
     """Yield what the CSV of the answer means; ``only`` is that of `write_csv`."""
     columns, _ = _table(answer, only)
-    said = saying(answer.provenance().as_fields()) if answer.provenance else {}
-    yield csvw(columns, _kind_of, _MEANINGS, url=answer.url, **said)
+    said = saying(answer.provenance()) if answer.provenance else {}
+    yield csvw(columns, _kind_of, _MEANINGS, url=answer.url, never_null=("text",), **said)
 
 
 def _kind_of(column: str) -> str:
@@ -72,7 +72,7 @@ _MEANINGS = {
     "surt": "Its SURT, which all variants of a URI share.",
     "kind": "Element and attribute of the link.",
     "text": "Text of the link, or alternate text of an image; may be empty.",
-    "rel": "The attribute rel.",
+    "rel": "The attribute rel; an empty one is as none.",
     "timestamp": "Time of a memento that shows it.",
     "sources": "Variants of the page that have it.",
     "targets": "Variants of the page that it leads to.",

@@ -4,7 +4,8 @@ Source: Metadata Vocabulary for Tabular Data (CSVW), W3C Recommendation, 2015.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -45,6 +46,7 @@ def csvw(
     url: str = "answer.csv",
     cite: str = "",
     archive: str = "",
+    never_null: Container[str] = (),
 ) -> bytes:
     """Return the metadata of a CSV file as JSON.
 
@@ -57,6 +59,7 @@ def csvw(
         url: Address of the file, relative to that of its metadata.
         cite: A line to cite.
         archive: Name of the archive.
+        never_null: Columns in which an empty cell is an empty text, not a missing value.
     """
     names: dict[str, None] = {}
     fields = []
@@ -73,6 +76,8 @@ def csvw(
         field["datatype"] = _DATATYPES.get(kind.partition("(")[0], "string")
         if kind.startswith("list"):
             field["separator"] = " "
+        elif column in never_null:
+            field["null"] = []  # without it, an empty cell is null (section 5.1.1)
         fields.append(field)
     document = {
         "@context": [_CONTEXT, {"@language": "en"}],
@@ -98,6 +103,20 @@ def saying(provenance: Mapping[str, Any]) -> dict[str, Any]:
 def next_to(path: Path) -> Path:
     """Return the path of the metadata of a CSV file."""
     return path.with_name(f"{path.name}{_SUFFIX}")
+
+
+def remove_metadata(path: Path) -> None:
+    """Remove the metadata that ArcLink wrote about the CSV file that was at a path.
+
+    Raises:
+        OSError: It cannot be removed.
+    """
+    metadata = next_to(path)
+    with suppress(ValueError, LookupError, TypeError):  # not ours
+        if metadata.is_file():
+            found = orjson.loads(metadata.read_bytes())
+            if found["url"] == address_of(path) and found["notes"][0]["arclink"]:
+                metadata.unlink()
 
 
 def address_of(path: Path) -> str:

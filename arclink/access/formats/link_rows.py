@@ -108,7 +108,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         "kinds": asked.links.kinds.words,
         "start": answer.start,
         "total": answer.total,
-        "counted": extent_fields(answer.extent),
+        "counted": _extent_fields(answer.extent),
         "next": answer.next,
     }
     texts, count = counted(answer.total, "text"), len(answer.anchors)
@@ -118,7 +118,7 @@ def anchors_as_rows(answer: AnchorsAnswer, replay: ReplayPrefix = NO_REPLAY) -> 
         known_line(asked.links, answer.mementos),
         f"Inlinks: {answer.known.none(when_asked(asked.links))}"
         if answer.known
-        else f"{shown_of_all}, of {extent_line(answer.extent)}",
+        else f"{shown_of_all}, of {_extent_line(answer.extent)}",
         kinds_line(asked.links.kinds),
         *([""] if rows else []),
     ]
@@ -132,12 +132,12 @@ def _asked_fields(query: LinkQuery) -> _Asked:
     return fields if query.at is None else {**fields, "at": query.at}
 
 
-def extent_fields(extent: Extent) -> ExtentFields:
+def _extent_fields(extent: Extent) -> ExtentFields:
     """Return the number of links that were counted, and whether these are all."""
     return {"links": extent.links, "complete": extent.is_complete}
 
 
-def extent_line(extent: Extent) -> str:
+def _extent_line(extent: Extent) -> str:
     """Return the number of links that were counted, as text for users."""
     if extent.is_complete:
         links = counted(extent.links, "link")
@@ -276,7 +276,8 @@ def diff_as_rows(answer: DiffAnswer, replay: ReplayPrefix = NO_REPLAY) -> RowAns
             for direction, totals in answer.totals.items()
         },
         "counted": {
-            _LISTS[direction]: extent_fields(extent) for direction, extent in answer.extents.items()
+            _LISTS[direction]: _extent_fields(extent)
+            for direction, extent in answer.extents.items()
         },
         "next": answer.next,
     }
@@ -366,7 +367,7 @@ def _lines_of(time: Timestamp, found: tuple[InForceThen, ...]) -> Iterable[str]:
 def _total_line(direction: Direction, answer: DiffAnswer) -> str:
     totals = ", ".join(f"{answer.totals[direction][change]:,} {change.value}" for change in Change)
     extent = answer.extents[direction]
-    part = "" if extent.is_complete else f"; compared were {extent_line(extent)}"
+    part = "" if extent.is_complete else f"; compared were {_extent_line(extent)}"
     return f"{_LISTS[direction].capitalize()}: {totals}{part}"
 
 

@@ -145,7 +145,13 @@ class RowAnswer:
 
         said = saying(self.provenance.as_fields(day)) if self.provenance else {}
         notes = said or {"notes": self.about.get("archives")}
-        return csvw(self.columns, kind_of, self.meanings, url=url, **notes)
+        rows = [*self.labelled()]
+        never_null = [
+            column
+            for column in self.columns
+            if kind_of(column) == "string" and all(row.get(column) is not None for row in rows)
+        ]
+        return csvw(self.columns, kind_of, self.meanings, url=url, never_null=never_null, **notes)
 
     def first_rows(self, most: int | None) -> Self:
         """Return the answer with up to ``most`` rows of each list; with all of them if None."""

@@ -44,7 +44,7 @@ from arclink.service.settings import Settings
 from arclink.service.stores import requested_store, stores_of_app
 from arclink.store.protocols import Scans
 
-for_agents = Blueprint("for_agents", __name__)
+_for_agents = Blueprint("for_agents", __name__)
 
 MOST_BYTES: Final = 40_000
 """Bytes of the JSON of one answer: some 10,000 tokens of a language model."""
@@ -94,7 +94,7 @@ RESOURCES: Sequence[Resource] = (
 )
 
 
-@for_agents.get("/get")
+@_for_agents.get("/get")
 def get_text() -> Response:
     """Answer with a part of the readable text of a capture.
 
@@ -125,7 +125,7 @@ def get_text() -> Response:
     )
 
 
-@for_agents.get("/sql")
+@_for_agents.get("/sql")
 def answer_sql() -> Response:
     """Answer with the first rows of a query, and with what is known of the captures at all.
 
@@ -295,7 +295,7 @@ class Tools:
     def __init__(self, where: str | Callable[[], Scans], settings: Settings | None = None) -> None:
         self.by_name = {tool.name: tool for tool in tools_of()}
         self._app: Flask = create_app(where, settings)
-        self._app.register_blueprint(for_agents)
+        self._app.register_blueprint(_for_agents)
 
     def call(
         self, name: str, arguments: Mapping[str, Any], has_left: Callable[[], bool]

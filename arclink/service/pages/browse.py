@@ -104,7 +104,7 @@ def browse_address(time: str, uri: str, root: str = "") -> str:
     return linked(f"{root}browse/{time}/{format_in_path(page)}")
 
 
-def show_page_then(
+def _show_page_then(
     store: Answers,
     query: LinkQuery,
     shown: Memento | None,
@@ -350,7 +350,7 @@ class Text:
     is_cut: bool
 
 
-def text_then(page: CapturedPage, at: Timestamp, root: str) -> Text:
+def _text_then(page: CapturedPage, at: Timestamp, root: str) -> Text:
     """Return the text of a capture, with links that stay in time.
 
     Raises:
@@ -436,7 +436,7 @@ def _shown(query: LinkQuery) -> Response:
             and shown is not None
             and query.uri.startswith(("http:", "https:")),
             **_text(shown, query.at, root),
-            **show_page_then(store, query, shown, settings, chronicle, axis, root),
+            **_show_page_then(store, query, shown, settings, chronicle, axis, root),
         )
     return framing(response, origin) if origin else response
 
@@ -447,7 +447,7 @@ def _text(shown: Memento | None, at: Timestamp, root: str) -> Mapping[str, Text 
         return {"text": None, "why_no_text": None}
     try:
         with current_reader().read(shown) as page:
-            return {"text": text_then(page, at, root), "why_no_text": None}
+            return {"text": _text_then(page, at, root), "why_no_text": None}
     except CaptureError as error:
         return {"text": None, "why_no_text": why_no_text(error)}
 

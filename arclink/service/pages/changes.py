@@ -54,7 +54,7 @@ def show_changes(
     """
     first, last = ends_of(chronicle)
     chosen = {"from": asked.get("from", first), "to": asked.get("to", last)}
-    steps = steps_between(asked, chronicle)
+    steps = _steps_between(asked, chronicle)
     if not all(chosen.values()):
         return {"answer": None, "chosen": chosen, "steps": steps, "downloads": []}
     given = [pair for pair in asked.given if pair[0] not in chosen]
@@ -148,7 +148,7 @@ def ends_of(chronicle: Chronicle) -> tuple[str, str]:
     )
 
 
-def steps_between(asked: Asked, chronicle: Chronicle) -> list[tuple[str, str]]:
+def _steps_between(asked: Asked, chronicle: Chronicle) -> list[tuple[str, str]]:
     """Return (words, address) of comparisons of adjacent captures in this view, newest first."""
     times = sorted({captured.memento.timestamp for captured in chronicle.captures})
     parameters = [pair for pair in asked.given if pair[0] not in ("from", "to")]
@@ -222,7 +222,7 @@ def show_texts(
         "chosen": chosen,
         "compared": None,
         "sides": [],
-        "steps": steps_between(asked, chronicle),
+        "steps": _steps_between(asked, chronicle),
         "changes": address(View.CHANGES, asked.given),
     }
     if not settings.has_pages or not all(chosen.values()):

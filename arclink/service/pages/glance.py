@@ -69,9 +69,9 @@ def show_glance(
     # Linking hosts and their words are two charts of the same links, with one scale.
     full_in = most_of(one.over_time for one in (*shown_in, *shown_anchors))
     full_out = most_of(one.over_time for one in shown_out)
-    gaps = linking_gaps(axis, KnownHosts(reading, axis.unit))
-    lanes_in = [host_lane(one, axis, full_in, gaps) for one in shown_in]
-    lanes_out = [host_lane(one, axis, full_out, own_gaps(axis, chronicle)) for one in shown_out]
+    gaps = _linking_gaps(axis, KnownHosts(reading, axis.unit))
+    lanes_in = [_host_lane(one, axis, full_in, gaps) for one in shown_in]
+    lanes_out = [_host_lane(one, axis, full_out, _own_gaps(axis, chronicle)) for one in shown_out]
     anchor_lanes = [_lane(one, None, axis, full_in, axis.unknown()) for one in shown_anchors]
     uri = printable_uri(query.uri)
     hosts = {
@@ -168,7 +168,7 @@ GapsOf = Callable[[LinkCounts[str]], Sequence[Bar]]
 """Returns the times at which it is unknown whether there were links, for a host."""
 
 
-def linking_gaps(axis: Axis, known: KnownHosts) -> GapsOf:
+def _linking_gaps(axis: Axis, known: KnownHosts) -> GapsOf:
     """Return the function for hosts that link: when none of a host's captures was read."""
 
     def gaps(counts: LinkCounts[str]) -> Sequence[Bar]:
@@ -179,13 +179,13 @@ def linking_gaps(axis: Axis, known: KnownHosts) -> GapsOf:
     return gaps
 
 
-def own_gaps(axis: Axis, chronicle: Chronicle) -> GapsOf:
+def _own_gaps(axis: Axis, chronicle: Chronicle) -> GapsOf:
     """Return the function for hosts that a page links to: when no capture of it was read."""
     gaps = axis.gaps(chronicle.outlinks)
     return lambda _: gaps
 
 
-def host_lane(counts: LinkCounts[str], axis: Axis, full: int, gaps_of: GapsOf) -> Lane:
+def _host_lane(counts: LinkCounts[str], axis: Axis, full: int, gaps_of: GapsOf) -> Lane:
     """Return a host or domain through time; a bar of full height means ``full`` links."""
     href = about(root_of(counts.name)) if counts.name else None
     return _lane(counts, href, axis, full, gaps_of(counts))
@@ -225,12 +225,12 @@ def show_places(
         with_subdomains=query.level is GroupLevel.DOMAIN,
     )
     gaps = {
-        Direction.IN: linking_gaps(axis, known),
-        Direction.OUT: own_gaps(axis, chronicle),
+        Direction.IN: _linking_gaps(axis, known),
+        Direction.OUT: _own_gaps(axis, chronicle),
     }
     sides = {
         direction.value: [
-            (host_lane(row.links, axis, full, gaps[direction]), row.counts)
+            (_host_lane(row.links, axis, full, gaps[direction]), row.counts)
             for row in answer.counted[direction]
         ]
         for direction in (Direction.IN, Direction.OUT)

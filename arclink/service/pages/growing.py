@@ -122,7 +122,7 @@ _IN_WORDS = {
 }
 
 
-def nodes_shown(
+def _nodes_shown(
     growth: Growth,
     names: Sequence[str],
     centre: Sequence[str],
@@ -178,7 +178,7 @@ def _state_of(row: Mapping[str, Any] | None) -> CaptureState:
     return CaptureState.YES if row["known"] else CaptureState.UNREAD
 
 
-def script_data(
+def _script_data(
     nodes: Sequence[GraphNode], links: Mapping[Ends, int], layout: Layout
 ) -> Mapping[str, object]:
     """Return a graph for the script of a page, in units of the picture."""
@@ -362,7 +362,7 @@ def grown(growth: Growth, title: str, answers: Answers) -> Growing | None:
     rows = {ends: row for ends, row in rows.items() if {*ends} <= {*nodes}}
     links = links_of(rows.values())
     captures = _captures(nodes, captured) if captured else None
-    shown = nodes_shown(growth, nodes, centre, around, links, captures)
+    shown = _nodes_shown(growth, nodes, centre, around, links, captures)
     counts = [len({*nodes} & {*chain(*stages[:end])}) for end in range(1, len(stages))]
     layout = laid_out(nodes, links, counts)
     left_out = len({*chain(*around)} - {*nodes})
@@ -373,7 +373,7 @@ def grown(growth: Growth, title: str, answers: Answers) -> Growing | None:
         file=GraphFile(growth.level, title, nodes, rows, captures),
         nodes=shown,
         links=len(links),
-        data=script_data(shown, links, layout),
+        data=_script_data(shown, links, layout),
         left_out=left_out,
         more=growth.address(growth.opened, _MORE * growth.neighbours) if has_more else "",
         is_all=not any(one.left_out for one in (first, *opened.values()) if one is not None),

@@ -223,12 +223,12 @@ def _sighting(evidence: Evidence) -> Sighting:
     return Sighting(evidence.memento.original, evidence.memento.timestamp)
 
 
-ANCHORS_LIMIT = 200
+_ANCHORS_LIMIT = 200
 """Default number of rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class ShownAnchor:
+class _ShownAnchor:
     """One text as the page shows it.
 
     Attributes:
@@ -251,7 +251,7 @@ def show_anchors(
         BadParameterError: A parameter is wrong.
         StoreError: The store cannot be read.
     """
-    query = AnchorsQuery.from_parameters(asked.given, limit=ANCHORS_LIMIT)
+    query = AnchorsQuery.from_parameters(asked.given, limit=_ANCHORS_LIMIT)
     answer = answer_anchors(store, query, settings.budget, chronicle.seen, axis.unit)
     has_time = query.period is None and bool(axis.units)
     charts = answer.over_time if has_time else [{} for _ in answer.anchors]
@@ -262,7 +262,7 @@ def show_anchors(
         "answer": answer,
         "full": full,
         "rows": [
-            ShownAnchor(anchor, of_anchor, gaps, uri_m_of(anchor.counts.first, replay))
+            _ShownAnchor(anchor, of_anchor, gaps, uri_m_of(anchor.counts.first, replay))
             for anchor, of_anchor in zip(answer.anchors, bars, strict=True)
         ],
         "by": asked.get("by"),
