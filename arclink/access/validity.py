@@ -1,4 +1,4 @@
-"""What an answer says of a link on request: evidence and validity.
+"""The evidence and the validity of a link, which answers have on request.
 
 Evidence is the mementos that show it, each with archive file, offset and checksum.
 
