@@ -38,7 +38,6 @@ from arclink.access.queries import (
     DIRECTION,
     LINK_PARAMETERS,
     MOST_MEMBERS,
-    BadParameterError,
     ConflictError,
     Direction,
     LinkQuery,
@@ -739,6 +738,26 @@ class LinkGraph(Methods, Closing):
         """Return counts over the whole store. This reads much of the store and may take long."""
         return self.store.stats()
 
+    def duplicates(self) -> RowResult:
+        """Return the captures that have the payload of the one before, by month or year.
+
+        ``about`` has the total, with the bytes that one copy of each payload would save
+        (``docs/reference/relations.md``).
+
+        Raises:
+            UsageError: The graph shows one time, or it has no path.
+            OperatorError: The tables cannot be written.
+        """
+        self._check_tables("duplicates")
+        with analysis_extra():
+            from arclink.relations.database import ShownRelations
+            from arclink.relations.duplicates import count_duplicates
+        with ShownRelations(self._where, self.store) as database:
+            found = count_duplicates(database)
+        name, declared = name_of_store(self._where), (SUBSET,)
+        said_from = provenance_of(self.store, name, "stats --duplicates", declared=declared)
+        return RowResult("duplicates", replace(found, provenance=said_from))
+
     def close(self) -> None:
         """Close the store, and the archive files that were read."""
         self._reader.close()
@@ -760,11 +779,10 @@ class LinkGraph(Methods, Closing):
             raise UsageError(f"{name}: {why}")
 
     def _links(self, uri: str, direction: Direction, given: dict[str, Any]) -> Links:
-        limit = given.pop("limit", 0)
-        if not isinstance(limit, int) or limit < 0:
-            raise BadParameterError("limit", str(limit), "a number of links, or 0 for all")
         asked = self._given({"uri": uri, **given}, _LINKS)
-        query = LinkQuery.of(asked, direction=direction, limit=MOST_MEMBERS)
+        limit = LIMIT.required(asked) if asked.has(LIMIT) else None
+        others = Given({name: texts for name, texts in asked.texts.items() if name != LIMIT.name})
+        query = LinkQuery.of(others, direction=direction, limit=MOST_MEMBERS)
         return Links(self.store, query, limit or None, name_of_store(self._where), asked)
 
     def _mementos(self, uri: str, span: Span) -> Iterator[Memento]:

@@ -44,8 +44,8 @@ class PathFields(TypedDict):
 def _answer(asked: ToAnswer[PathQuery]) -> RowAnswer:
     graph, query = asked.graph, asked.query.within(asked.budget)
     captures = [*graph.mementos(query.links.surt, query.links.span)]
-    read = (is_read(graph, one, graph.content_of(one)) for one in captures)
-    known = KnownLinks(len(captures), sum(read))
+    read = [one.timestamp for one in captures if is_read(graph, one, graph.content_of(one))]
+    known = KnownLinks(len(captures), len(read), min(read, default=None), max(read, default=None))
     of_all = graph.known(query.links.span)
     is_known = any(
         next(rows, None) is not None

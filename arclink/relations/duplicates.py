@@ -32,6 +32,7 @@ def count_duplicates(database: RelationsDatabase) -> RowAnswer:
         ["period", *total],
         {"periods": periods},
         shown=[*_SHOWN, *_BYTES],
+        types={"period": "string", **dict.fromkeys(total, "int64")},  # `first` is no time here
     )
 
 

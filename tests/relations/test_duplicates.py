@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+import arclink
 from arclink.checksums import EMPTY_CHECKSUMS, is_reference
 from arclink.cli.main import group
+from arclink.errors import UsageError
 from arclink.model import Memento
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans
@@ -144,3 +146,19 @@ def test_the_table_says_the_total_in_words(tmp_path: Path) -> None:
     ]
     assert lines[3].startswith("One copy of each payload would save ")
     assert lines[5].split()[:3] == ["period", "captures", "first"]
+
+
+def test_python_has_the_rows_of_the_command(demos: Demos, tmp_path: Path) -> None:
+    store = demos.copy(tmp_path)
+    words = ["stats", "--store", str(store), "--duplicates", "--json", "--subset", "from:2010"]
+    done = CliRunner().invoke(group, words)
+    expected = json.loads(done.stdout)
+    with arclink.open(store) as graph:
+        found = graph.subset("from:2010").duplicates()
+        assert [*found] == expected["periods"]
+        assert found.about == {"total": expected["total"]}
+        assert found.to_pandas()["first"].sum() == expected["total"]["first"]
+        assert found.provenance is not None
+        assert found.provenance.as_fields() == expected["provenance"]
+        with pytest.raises(UsageError, match="all times"):
+            graph.at("2010").duplicates()

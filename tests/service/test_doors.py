@@ -146,6 +146,19 @@ def test_a_search_for_a_path_in_a_service_ends_at_its_budget(store: Path) -> Non
     assert 0 < int(str(by_links.about["pages"])) < int(str(whole.about["pages"]))
 
 
+def test_a_path_says_when_the_page_was_read_at_which_it_begins(store: Path) -> None:
+    with arclink.open(store) as graph:
+        known = graph.path(PAGE, "http://never.example/").about["begin_read_from"]
+        read = [one.memento.timestamp for one in graph.explain(PAGE) if one.content is not None]
+        assert len(read) > 1
+        assert known == {
+            "captures": len([*graph.explain(PAGE)]),
+            "read": len(read),
+            "first": read[0],
+            "last": read[-1],
+        }
+
+
 def test_captures_and_subsets_are_those_of_the_commands(demos: Demos, tmp_path: Path) -> None:
     store = demos.copy(tmp_path)
 
