@@ -7,6 +7,7 @@ its selected captures, and the links to a page are those that selected captures 
 from array import array
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from hashlib import sha256
 
 import numpy as np
 
@@ -56,7 +57,10 @@ class SubsetStore(FilteredStore):
     ) -> None:
         super().__init__(store)
         base = store.selection
-        self.identity, self.selection = identity, f"({base}) and ({text})" if base else text
+        self.identity, self.selection = identity, text
+        if base:  # of another subset: what continues in one does not continue in the other
+            self.selection = f"({base}) and ({text})"
+            self.identity = sha256(self.selection.encode()).hexdigest()[:20]
         self._evaluate = evaluate
         self._known: Evaluation | None = None
         self._shown_captures: CaptureSet | None = None

@@ -614,6 +614,19 @@ def test_a_graph_streams_captures(demos: Demos) -> None:
             graph.at("2010").stream()
 
 
+def test_a_subset_of_a_subset_is_another_one_than_the_same_of_the_whole(demos: Demos) -> None:
+    inner = "status:200"
+    with LinkGraph(open_store(str(demos.store()))) as graph:
+        of_2010 = graph.subset("from:2010").subset(inner)
+        stream = of_2010.stream(order="time", limit=3)
+        assert len(list(stream)) == 3
+        rest = graph.subset("from:2010").subset(inner).stream(order="time", after=stream.after)
+        assert len(list(rest)) == of_2010.stats().mementos - 3
+        for other in (graph, graph.subset(inner), graph.subset("to:2009").subset(inner)):
+            with pytest.raises(BadParameterError, match="after"):
+                list(other.stream(order="time", after=stream.after))
+
+
 def test_a_store_that_fails_in_the_middle_is_named_at_the_end(demos: Demos) -> None:
     with open_store(str(demos.store())) as graph:
         reader = PageReader(graph)
