@@ -48,10 +48,10 @@ _STATUSES: Mapping[int, str] = {
         "A parameter is wrong, unknown or given twice; the problem names it, its value and the "
         "allowed values."
     ),
-    404: "There is no such path. Links: never "
-    "for a URI "
-    "that the graph does not know. Captures and TimeMaps: also if the URI has no capture, or its "
-    "payload is not at hand.",
+    404: (
+        "There is no such path. Links: never for a URI that the graph does not know. Captures and "
+        "TimeMaps: also if the URI has no capture, or its payload is not at hand."
+    ),
     406: "No available format is in Accept; the problem lists the available ones.",
     410: "What the request names existed and was removed; the problem says how to continue.",
     414: "The query part of the request, or an address that the answer needs, is too long.",
