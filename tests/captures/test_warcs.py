@@ -245,9 +245,13 @@ def test_captures_are_listed_again_if_the_store_changes(tmp_path: Path) -> None:
             return super().scan_mementos(*span)
 
     with open_store(str(path)) as whole:
-        store = Changing(whole, Embargo())
-        assert exported(store, tmp_path / "out.warc.gz").tally.captures == 1
-        assert store.scans == 2
+        scans = []
+        for changes in (-1, 1):
+            store = Changing(whole, Embargo())
+            store.changes = changes
+            assert exported(store, tmp_path / "out.warc.gz").tally.captures == 1
+            scans.append(store.scans)
+        assert scans[1] == scans[0] + 1
         store.changes = 100
         with pytest.raises(ExportError, match="changed 3 times"):
             exported(store, tmp_path / "out.warc.gz")

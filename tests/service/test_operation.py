@@ -314,7 +314,7 @@ def supervised(code: str) -> tuple[int, str]:
     supervise = (
         "import os, signal, time\nfrom arclink.service import server\n"
         + code
-        + "\nworkers.supervise(2, start, 0, lambda: None)"
+        + "\nserver.supervise(2, start, 0, lambda: None)"
     )
     done = subprocess.run(
         [sys.executable, "-c", supervise], check=False, timeout=60, capture_output=True, text=True
