@@ -170,8 +170,8 @@ _CDX_TO = replace(TO, form=_with_milliseconds(UNTIL))
 _OF_CAPTURES = replace(
     MATCH_TYPE,
     about="Captures of this URI (exact), of all URIs that begin like it (prefix: their SURTs begin "
-    "with its SURT), of its host, or of its host and all subdomains (domain). "
-    "Also written as url=PREFIX* and url=*.HOST.",
+    "with its SURT), of its host, or of its host and all subdomains (domain). Also written as "
+    "url=PREFIX* and url=*.HOST.",
 )
 _CLOSEST = Parameter(
     "closest",

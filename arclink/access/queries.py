@@ -251,8 +251,8 @@ def few_filters(filters: tuple[Filter, ...]) -> tuple[Filter, ...]:
 
 FILTER = Parameter(
     "filter",
-    "Only links whose field contains the value. With =, the field is the value; "
-    "with ~, a regular expression (RE2) matches from its beginning; ! negates.",
+    "Only links whose field contains the value. With =, the field is the value; with ~, a regular "
+    "expression (RE2) matches from its beginning; ! negates.",
     matching(PATTERN, ALLOWED, parse_filter),
     is_list=True,
     metavar="FILTER",

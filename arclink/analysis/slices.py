@@ -111,8 +111,8 @@ class SliceOptions:
     def __post_init__(self) -> None:
         if self.is_in_force and self.weight is not Weight.LINKS:
             raise UsageError(
-                f"links in force are counted as links, not as {self.weight.value}: "
-                "a link can be in force without a memento. Use --weight links"
+                f"links in force are counted as links, not as {self.weight.value}: a link can be "
+                "in force without a memento. Use --weight links"
             )
 
     def wants(self, kind: Kind) -> bool:

@@ -117,10 +117,9 @@ def show_counts(counts: Counts) -> None:
     wrapped, kept = counts[Reason.NOTE_WAYBACK_URI], counts[Reason.ROW_KEPT]
     if wrapped >= MANY and wrapped * 100 >= kept:
         click.echo(
-            f"\n{wrapped:,} of {kept:,} captures look like pages of a Wayback Machine, with "
-            "the time of their crawl. "
-            "For the graph of the original pages and times, build a new store with "
-            "--unwrap-wayback."
+            f"\n{wrapped:,} of {kept:,} captures look like pages of a Wayback Machine, with the "
+            "time of their crawl. For the graph of the original pages and times, build a new store "
+            "with --unwrap-wayback."
         )
 
 

@@ -120,8 +120,8 @@ def _check_path(path: Path, kind: type[OperatorError]) -> None:
         raise kind(f"{path} is a device or pipe, which a file cannot replace. Name another path.")
     if path.is_symlink() and _leads_to_open(path):
         raise kind(
-            f"{path} leads to a file that a program has open. Name the "
-            "file itself; a command that can write to standard output does so without a path."
+            f"{path} leads to a file that a program has open. Name the file itself; a command that "
+            "can write to standard output does so without a path."
         )
     if path.is_file() and _is_sqlite(path):  # a store named by mistake would be lost
         raise kind(f"{path} is a SQLite file, such as a store. Name another path.")

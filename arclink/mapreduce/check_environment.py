@@ -40,8 +40,8 @@ def main() -> None:
     if wrong:
         sys.exit(
             "arclink: the packed environment does not fit the Python {} of the worker {}: "
-            "{}; pack it on a machine like the "
-            "workers, or set python_bin to a matching Python (docs/how-to/engines.md)".format(
+            "{}; pack it on a machine like the workers, or set python_bin to a matching Python "
+            "(docs/how-to/engines.md)".format(
                 sys.executable, socket.gethostname(), ", ".join(wrong)
             )
         )

@@ -256,9 +256,9 @@ class JobRunner:
 def _no_space(name: str, folder: Path) -> PipelineError:
     """Return the error for a step that could not write its output for lack of space."""
     return PipelineError(
-        f"{name}: no space left in {folder}: free some there, or name a folder on a larger "
-        "disk with --work (--into, for one stage); "
-        "a smaller --batch-size needs less. Then run the same command again"
+        f"{name}: no space left in {folder}: free some there, or name a folder on a larger disk "
+        "with --work (--into, for one stage); a smaller --batch-size needs less. Then run the same "
+        "command again"
     )
 
 

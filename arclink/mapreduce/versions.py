@@ -56,8 +56,8 @@ def check_versions(expected: str) -> None:
     if wrong := differences(versions_here(), wanted):
         raise TaskError(
             f"the worker {socket.gethostname()} has different versions than the machine that "
-            f"started the build: {', '.join(wrong)}; "
-            "install the same on every worker, or ship an environment (docs/how-to/engines.md)"
+            f"started the build: {', '.join(wrong)}; install the same on every worker, or ship an "
+            "environment (docs/how-to/engines.md)"
         )
 
 

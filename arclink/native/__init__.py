@@ -76,9 +76,9 @@ def _loaded(module: str) -> ModuleType | None:
     if sha256(b"".join(file.read_bytes() for file in files)).hexdigest() == digest:
         return loaded
     warnings.warn(
-        f"{loaded.__file__} was compiled from another version of {', '.join(names)} and is "
-        "not used: the "
-        "slower Python code runs. Reinstall ArcLink to compile it (make demo, or pip install)",
+        f"{loaded.__file__} was compiled from another version of {', '.join(names)} and is not "
+        "used: the slower Python code runs. Reinstall ArcLink to compile it (make demo, or pip "
+        "install)",
         StaleWarning,
         stacklevel=2,
     )

@@ -423,8 +423,8 @@ class WebHdfs:
             except _LOST as error:
                 failure = InputError(
                     f"{self._names} does not answer "
-                    f"({error.detail if isinstance(error, NetworkError) else error}); "
-                    f"check that it is running, and check {ADDRESS}{_of_certificates(error)}"
+                    f"({error.detail if isinstance(error, NetworkError) else error}); check that "
+                    f"it is running, and check {ADDRESS}{_of_certificates(error)}"
                 )
                 if isinstance(error, NetworkError) and error.failure in _HOPELESS:
                     raise failure from error
@@ -505,8 +505,8 @@ class WebHdfs:
 
     def _ended(self, detail: str) -> InputError:
         return InputError(
-            f"{self._names} no longer accepts the delegation token of this "
-            "process; a token ends with its job, and at the latest after the NameNode's "
+            f"{self._names} no longer accepts the delegation token of this process; a token ends "
+            "with its job, and at the latest after the NameNode's "
             f"dfs.namenode.delegation.token.max-lifetime: {HOW} ({detail})"
         )
 

@@ -165,8 +165,8 @@ def _cause_with_cdx(finding: Finding, size: int) -> str:
     detail = mismatch if finding.reason == Reason.PAYLOAD_OTHER_RECORD.name else finding.detail
     return (
         f"{named} are not at these places, the first at byte {finding.offset:,} of {size:,} "
-        f"({detail}): the CDX "
-        "belongs to another version of the file, or the file is damaged; use its own CDX, or none"
+        f"({detail}): the CDX belongs to another version of the file, or the file is damaged; use "
+        "its own CDX, or none"
     )
 
 

@@ -320,10 +320,10 @@ QUESTIONS: Mapping[str, Question] = {
         "the end of `to`; without these times, between its first and its last capture. Only "
         "captures with known links count, also errors, which have none. `state` lists what "
         "differs: content (the payload), links, status, title. The command `diff` lists the links "
-        "of one page, with those of its other variants. It is `not known "
-        "before` if there is no such capture by the earlier time: whether the page existed then is "
-        "not known. Pages with most links added and removed come first, and those not known before "
-        "last. The answer says how many more pages were compared and do not differ.",
+        "of one page, with those of its other variants. It is `not known before` if there is no "
+        "such capture by the earlier time: whether the page existed then is not known. Pages with "
+        "most links added and removed come first, and those not known before last. The answer says "
+        "how many more pages were compared and do not differ.",
         "`from` and `to` name the two times, and all captures by then are read; a page is all "
         "variants of a URI as one, a target each by itself.",
         "changes",
@@ -540,8 +540,8 @@ QUESTIONS: Mapping[str, Question] = {
         ("months", "at_risk", "gone", "share", "low", "high", "earliest", "latest"),
         Basis.PART,
         level=Level.URI,
-        apart="shares of links in one archive say nothing about links that another "
-        "one has seen for longer",
+        apart="shares of links in one archive say nothing about links that another one has seen "
+        "for longer",
     ),
     "hosts": Question(
         "Which hosts does it have?",
@@ -601,8 +601,7 @@ QUESTIONS: Mapping[str, Question] = {
         "at most three letters, and at most one in three, but one in any text; a swap counts as "
         "two. Pages differ in the path, or in the host. For a host or domain, its first page is "
         "compared. Those with fewest other letters come first; texts of more than 200 letters are "
-        "not compared. It "
-        "needs an address.",
+        "not compared. It needs an address.",
         "`from` and `to` change nothing; a page is all variants of a URI as one.",
         "",
         ("name", "letters", "captures"),

@@ -243,8 +243,8 @@ def _check_target(store: Path, target: Path) -> None:
         open_for_reading(target).close()
     except StoreError as error:
         raise StoreError(
-            f"{target} exists and is not a backup, so it is not replaced. "
-            f"Name another file. ({error})"
+            f"{target} exists and is not a backup, so it is not replaced. Name another file. "
+            f"({error})"
         ) from error
 
 

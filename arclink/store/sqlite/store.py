@@ -758,9 +758,9 @@ class SqliteStore(BlockAnswers):
             ) from error
         if is_busy:
             raise StoreError(
-                f"{self.path}: no answer contains the forgotten data, but the file's log "
-                "may, because "
-                "another process reads the store. Run `arclink forget --clean` again after it ends."
+                f"{self.path}: no answer contains the forgotten data, but the file's log may, "
+                "because another process reads the store. Run `arclink forget --clean` again after "
+                "it ends."
             )
 
     def note_tables(self, address: str, *, are_there: bool) -> None:
