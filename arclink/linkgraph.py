@@ -753,10 +753,8 @@ class LinkGraph(Methods, Closing):
             from arclink.relations.database import ShownRelations
             from arclink.relations.duplicates import count_duplicates
         with ShownRelations(self._where, self.store) as database:
-            found = count_duplicates(database)
-        name, declared = name_of_store(self._where), (SUBSET,)
-        said_from = provenance_of(self.store, name, "stats --duplicates", declared=declared)
-        return RowResult("duplicates", replace(found, provenance=said_from))
+            found = count_duplicates(database, self.store, name_of_store(self._where))
+        return RowResult("duplicates", found)
 
     def close(self) -> None:
         """Close the store, and the archive files that were read."""

@@ -373,15 +373,12 @@ def _stats() -> _Query:
 
     def write_duplicates(given: Given, graph: Scans, form: str) -> Iterator[bytes]:
         from arclink.access.formats.rows import ROW_FORMATS
-        from arclink.access.provenance import provenance_of
 
-        name, command = name_of_store(STORE.required(given)), "stats --duplicates"
         with requested_tables(given, graph) as database:
             from arclink.relations.duplicates import count_duplicates
 
-            found = count_duplicates(database)
-        said_from = provenance_of(graph, name, command, given, (SUBSET,))
-        return ROW_FORMATS[form].write(replace(found, provenance=said_from))
+            found = count_duplicates(database, graph, name_of_store(STORE.required(given)))
+        return ROW_FORMATS[form].write(found)
 
     def write_manifests(graph: Scans) -> Iterator[bytes]:
         import orjson

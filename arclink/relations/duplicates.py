@@ -6,22 +6,31 @@ is as yet very little data about how many pages remain unchanged between crawls"
 
 from collections.abc import Iterator, Mapping
 
+from arclink.access.common import SUBSET
 from arclink.access.formats.rows import RowAnswer
+from arclink.access.provenance import provenance_of
 from arclink.access.texts import counted
 from arclink.archives.names import WAT_SUFFIXES
 from arclink.checksums import EMPTY_CHECKSUMS
 from arclink.relations.asking import ask
 from arclink.relations.database import RelationsDatabase
+from arclink.store.protocols import Scans
 
 _SHOWN = ("period", "captures", "first", "same", "changed", "unknown", "payloads", "revisits")
 _BYTES = ("bytes", "revisit_bytes", "saved_bytes")
 
 
-def count_duplicates(database: RelationsDatabase) -> RowAnswer:
+def count_duplicates(database: RelationsDatabase, store: Scans, archive: str) -> RowAnswer:
     """Return the counts by month or year, and in total, for all formats of rows.
+
+    Args:
+        database: The relations of the store.
+        store: The store, or the part of it that is counted.
+        archive: Name of the archive; may be empty.
 
     Raises:
         OperatorError: The files of the relations cannot be read.
+        StoreError: The store cannot be read.
     """
     values = {"empty": sorted(EMPTY_CHECKSUMS), "wat": WAT_SUFFIXES}
     *periods, whole = ask(database, "common", "duplicates", values=values)
@@ -33,6 +42,7 @@ def count_duplicates(database: RelationsDatabase) -> RowAnswer:
         {"periods": periods},
         shown=[*_SHOWN, *_BYTES],
         types={"period": "string", **dict.fromkeys(total, "int64")},  # `first` is no time here
+        provenance=provenance_of(store, archive, "stats --duplicates", declared=(SUBSET,)),
     )
 
 

@@ -1,6 +1,6 @@
 """The names under which a service answers, and the path below which it has its addresses.
 
-The path is that of ``--public``, behind a reverse proxy.
+Behind a reverse proxy, this is the path in ``--public``.
 
 Every address of the service (in pages, headers, redirects, TimeMaps, policies and the description)
 begins with ``request.script_root``, which WSGI calls ``SCRIPT_NAME``: the path of the public

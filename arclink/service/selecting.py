@@ -224,7 +224,7 @@ def show_subset(name: str) -> Response:
     """Answer with one named subset.
 
     Raises:
-        NotFound: There is none of this name.
+        NotFound: No subset has this name.
     """
     current_store()
     try:

@@ -18,7 +18,7 @@ from arclink.store.embargo import Embargo
 # archived script could set cookies that the browser then sends to the service. Two names are also
 # two sites, which browsers put into separate processes.
 #
-# Behind a reverse proxy, the operator names both origins.
+# Behind a reverse proxy, both origins must be given (``--public``, ``--browse-origin``).
 #
 # Source: RFC 6265, section 8.5 (cookies and ports); the HTML standard, section 7.1.1 (origins,
 # sites).

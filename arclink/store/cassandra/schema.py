@@ -48,8 +48,7 @@ def apply_schema(address: Address) -> bool:
         if foreign := sorted(tables - _tables()):
             raise StoreError(
                 f"{address.name}: the keyspace has tables of another program "
-                f"({', '.join(foreign[:5])}). Name another "
-                "keyspace."
+                f"({', '.join(foreign[:5])}). Name another keyspace."
             )
         database.command(
             f"CREATE KEYSPACE IF NOT EXISTS {address.keyspace} WITH replication = "
