@@ -52,25 +52,25 @@ from arclink.access.tallies import Period
 from arclink.access.texts import counted, printable, printable_uri
 from arclink.access.timemaps import TimeMap, read_timemap
 from arclink.access.times import AT, AT_OR_SPAN
-from arclink.captures.archive_paths import ArchivePaths
-from arclink.captures.locate import find_capture
-from arclink.captures.queries import FORM, STREAM_PARAMETERS, TAKE_AWAY_PARAMETERS
-from arclink.captures.read import CapturedPage, PageReader
-from arclink.charts.results import ListedRows, ResultRows, RowResult, frame_of, table_of
-from arclink.closing import Closing
-from arclink.errors import UsageError
-from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, SPELLS, ExportQuery
-from arclink.extras import analysis_extra
-from arclink.known import KnownLinks
-from arclink.model import ALL_TIME, Memento, Span
-from arclink.questions.queries import (
+from arclink.analysis.charts.results import ListedRows, ResultRows, RowResult, frame_of, table_of
+from arclink.analysis.export.queries import EXPORT_PARAMETERS, FORMAT, SPELLS, ExportQuery
+from arclink.analysis.questions.queries import (
     ADDRESSES,
     ASK_PARAMETERS,
     AskQuery,
     question_asked,
     question_behind,
 )
-from arclink.questions.rows import ask_as_rows, said_from
+from arclink.analysis.questions.rows import ask_as_rows, said_from
+from arclink.captures.archive_paths import ArchivePaths
+from arclink.captures.locate import find_capture
+from arclink.captures.queries import FORM, STREAM_PARAMETERS, TAKE_AWAY_PARAMETERS
+from arclink.captures.read import CapturedPage, PageReader
+from arclink.closing import Closing
+from arclink.errors import UsageError
+from arclink.extras import analysis_extra
+from arclink.known import KnownLinks
+from arclink.model import ALL_TIME, Memento, Span
 from arclink.store.location import name_of_store
 from arclink.store.protocols import Scans, StoreStats
 from arclink.uris.resolution import serialised
@@ -83,16 +83,16 @@ if TYPE_CHECKING:
     import pyarrow as arrow
     import rdflib
 
+    from arclink.analysis.export.cuts import Picture
+    from arclink.analysis.export.exports import Exported
+    from arclink.analysis.questions.asking import AskAnswer
+    from arclink.analysis.questions.merged import AskedRows, MergedQuestion
+    from arclink.analysis.relations.answers import SqlAnswer
+    from arclink.analysis.relations.database import SqlDatabase
     from arclink.captures.stream import CaptureStream
+    from arclink.captures.subsets.catalog import StoredSubset, SubsetCatalog
     from arclink.captures.write import TakenAway
-    from arclink.export.cuts import Picture
-    from arclink.export.exports import Exported
-    from arclink.federation.requests import Asking
-    from arclink.questions.asking import AskAnswer
-    from arclink.questions.merged import AskedRows, MergedQuestion
-    from arclink.relations.answers import SqlAnswer
-    from arclink.relations.database import SqlDatabase
-    from arclink.subsets.catalog import StoredSubset, SubsetCatalog
+    from arclink.others.federation.requests import Asking
 
 _LINKS: tuple[AnyParameter, ...] = (
     *(one for one in LINK_PARAMETERS if one not in (DIRECTION, OF_PAGE, CURSOR)),
@@ -378,7 +378,7 @@ class LinkGraph(Methods, Closing):
         Raises:
             UsageError: There is no such subset, or the selection cannot be read.
         """
-        from arclink.subsets.opener import narrowed
+        from arclink.captures.subsets.opener import narrowed
 
         store = narrowed(self.store, self._where, selection)
         return type(self)(store, self._at or None, self._archives, self._where)
@@ -396,7 +396,7 @@ class LinkGraph(Methods, Closing):
             UsageError: The name or the selection cannot be read, or the graph has no path.
             OperatorError: The subset cannot be written.
         """
-        from arclink.subsets.language import parse_selection
+        from arclink.captures.subsets.language import parse_selection
 
         return self._subsets().put(self.store.whole, name, parse_selection(selection), keep=keep)
 
@@ -410,7 +410,7 @@ class LinkGraph(Methods, Closing):
         return [*self._subsets()]
 
     def _subsets(self) -> SubsetCatalog:
-        from arclink.subsets.catalog import SubsetCatalog
+        from arclink.captures.subsets.catalog import SubsetCatalog
 
         if not self._where:
             raise UsageError("subsets: only for a graph that was opened with arclink.open")
@@ -429,7 +429,7 @@ class LinkGraph(Methods, Closing):
             UsageError: The query is wrong, the graph shows one time, or it has no path.
             OperatorError: The tables cannot be written.
         """
-        from arclink.relations.answers import SqlAnswer
+        from arclink.analysis.relations.answers import SqlAnswer
 
         archive, asked = name_of_store(self._where), Given({SQL.name: (query,)})
         with self._sql() as database:
@@ -448,7 +448,7 @@ class LinkGraph(Methods, Closing):
         with self._sql() as database, database.reading(query) as rows:
             import pyarrow as arrow
 
-            from arclink.relations.answers import with_one_time
+            from arclink.analysis.relations.answers import with_one_time
 
             for batch in rows:
                 yield from with_one_time(arrow.Table.from_batches([batch])).to_batches()
@@ -456,7 +456,7 @@ class LinkGraph(Methods, Closing):
     def _sql(self) -> SqlDatabase:
         self._check_tables("sql")
         with analysis_extra():
-            from arclink.relations.database import SqlDatabase
+            from arclink.analysis.relations.database import SqlDatabase
         return SqlDatabase(self._where, self.store)
 
     @takes(*ASK_PARAMETERS, but=(ADDRESSES,))
@@ -483,8 +483,8 @@ class LinkGraph(Methods, Closing):
     def _answered(self, query: AskQuery, given: Given) -> AskAnswer:
         self._check_tables("ask")
         with analysis_extra():
-            from arclink.questions.asking import ask
-            from arclink.relations.database import ShownRelations
+            from arclink.analysis.questions.asking import ask
+            from arclink.analysis.relations.database import ShownRelations
         with ShownRelations(self._where, self.store) as database:
             found = ask(database, query)
         name = name_of_store(self._where)
@@ -492,8 +492,8 @@ class LinkGraph(Methods, Closing):
 
     def ask_as_archive(self, name: str, question: MergedQuestion) -> AskedRows:
         """Return the answer to a question to several archives, of which this graph is one."""
-        from arclink.federation.instances import parse_name
-        from arclink.questions.merged import as_asked
+        from arclink.analysis.questions.merged import as_asked
+        from arclink.others.federation.instances import parse_name
 
         return as_asked(
             parse_name("archives", name), self._answered(question.query, question.given), question
@@ -583,7 +583,7 @@ class LinkGraph(Methods, Closing):
             GoneError: The rank table of the token was removed.
             UsageError: The graph shows one time only (`at`).
         """
-        from arclink.analysis.slice_cache import cache_of
+        from arclink.analysis.matrices.slice_cache import cache_of
         from arclink.captures.queries import StreamQuery
         from arclink.captures.ranks import RankTables
         from arclink.captures.stream import CaptureStream
@@ -602,15 +602,15 @@ class LinkGraph(Methods, Closing):
         """Return the graph of all links at a level.
 
         Nodes are URIs (with their ``surt``), hosts or domains, and have the attributes of
-        `arclink.export.node_facts.NodeFacts`. Links have ``weight`` (number of mementos that show
+        `arclink.analysis.export.node_facts.NodeFacts`. Links have ``weight`` (number of mementos that show
         the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
 
         Raises:
             BadParameterError: A parameter is wrong.
             UsageError: networkx is not installed.
         """
-        from arclink.export.markup import links_of, nodes_of
-        from arclink.export.node_facts import facts_of
+        from arclink.analysis.export.markup import links_of, nodes_of
+        from arclink.analysis.export.node_facts import facts_of
 
         with analysis_extra():
             import networkx as nx
@@ -641,7 +641,7 @@ class LinkGraph(Methods, Closing):
             BadParameterError: A parameter is wrong.
             UsageError: pandas is not installed.
         """
-        from arclink.export.markup import links_of, nodes_of
+        from arclink.analysis.export.markup import links_of, nodes_of
 
         with self._picture(level, given) as picture:
             names = [label for _, _, label in nodes_of(picture)]
@@ -673,7 +673,7 @@ class LinkGraph(Methods, Closing):
             ExportError: The file cannot be written, or the graph is too large for the format's
                 tools.
         """
-        from arclink.export.exports import export
+        from arclink.analysis.export.exports import export
 
         return export(self.store, self._export_query(format, given), Path(path), self._where)
 
@@ -750,8 +750,8 @@ class LinkGraph(Methods, Closing):
         """
         self._check_tables("duplicates")
         with analysis_extra():
-            from arclink.relations.database import ShownRelations
-            from arclink.relations.duplicates import count_duplicates
+            from arclink.analysis.relations.database import ShownRelations
+            from arclink.analysis.relations.duplicates import count_duplicates
         with ShownRelations(self._where, self.store) as database:
             found = count_duplicates(database, self.store, name_of_store(self._where))
         return RowResult("duplicates", found)
@@ -762,7 +762,7 @@ class LinkGraph(Methods, Closing):
         self.store.close()
 
     def _picture(self, level: str, given: Mapping[str, object]) -> AbstractContextManager[Picture]:
-        from arclink.export.exports import picture_of
+        from arclink.analysis.export.exports import picture_of
 
         query = self._export_query("graphml", {"level": level, **given})
         return picture_of(self.store, query, where=self._where)
@@ -788,7 +788,7 @@ class LinkGraph(Methods, Closing):
 
     def _answer(self, one: Capability[Any], given: Mapping[str, object]) -> RowResult:
         """Return the answer of a capability to keywords; the methods of `Methods` call it."""
-        from arclink.analysis.slice_cache import cache_of
+        from arclink.analysis.matrices.slice_cache import cache_of
 
         received = self._given(given, one.query.DECLARED)
         if one.is_question(received):
@@ -838,8 +838,8 @@ def merge_links(
     uri: str, archives: Mapping[str, Archive], seconds: float, given: Mapping[str, object]
 ) -> MergedLinks:
     """Return the links of a page in several archives; see `arclink.aggregate`."""
-    from arclink.federation.merge import merge
-    from arclink.federation.merged_answers import MergedQuery, answer_of
+    from arclink.others.federation.merge import merge
+    from arclink.others.federation.merged_answers import MergedQuery, answer_of
 
     parameters = [*pairs({"uri": uri, **given, "limit": MOST_MEMBERS}, LINK_PARAMETERS)]
     asked = MergedQuery.from_parameters(parameters)
@@ -862,7 +862,12 @@ def merge_answers(
     given: Mapping[str, object],
 ) -> RowResult:
     """Return the answers of several archives to a question; see `arclink.ask`."""
-    from arclink.questions.merged import MergedQuestion, ask_instances, merge_rows, merged_as_rows
+    from arclink.analysis.questions.merged import (
+        MergedQuestion,
+        ask_instances,
+        merge_rows,
+        merged_as_rows,
+    )
 
     question = question_asked(question)
     texts = pairs({"uri": uris, **given}, ASK_PARAMETERS)
@@ -884,9 +889,9 @@ def _asking(archives: Mapping[str, Archive], seconds: float) -> Asking:
     Raises:
         UsageError: An archive is neither a URL nor a file nor bytes.
     """
-    from arclink.federation.instances import Instance, parse_instances, parse_name
-    from arclink.federation.limits import QueryLimits
-    from arclink.federation.requests import Asking
+    from arclink.others.federation.instances import Instance, parse_instances, parse_name
+    from arclink.others.federation.limits import QueryLimits
+    from arclink.others.federation.requests import Asking
 
     texts = [
         f"{name}={fspath(one)}" for name, one in archives.items() if not isinstance(one, bytes)

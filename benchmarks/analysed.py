@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from arclink.analysis.pagerank import RankOptions, rank
-from arclink.analysis.properties import bow_tie, strong_components, weak_components
-from arclink.analysis.slice_cache import open_slices
-from arclink.analysis.slices import SliceOptions, Slices
-from arclink.analysis.windows import Windows
+from arclink.analysis.matrices.pagerank import RankOptions, rank
+from arclink.analysis.matrices.properties import bow_tie, strong_components, weak_components
+from arclink.analysis.matrices.slice_cache import open_slices
+from arclink.analysis.matrices.slices import SliceOptions, Slices
+from arclink.analysis.matrices.windows import Windows
 
 TOLERANCE = 1e-10
 

@@ -124,8 +124,8 @@ def _of_hub(bench: Bench, store: str) -> Table:
 
 
 def _partitions(store: str) -> Counter[int]:
-    from arclink.store.cassandra.addresses import parse_address
-    from arclink.store.cassandra.schema import open_database
+    from arclink.engines.cassandra.addresses import parse_address
+    from arclink.engines.cassandra.schema import open_database
 
     question = "SELECT bucket FROM inlinks WHERE surt = ? ALLOW FILTERING"
     return Counter(
@@ -172,8 +172,8 @@ def _node_seconds() -> float | None:
 @contextmanager
 def new_keyspace(bench: Bench, hosts: str, name: str) -> Iterator[str]:
     """Yield the URL of a new store; its keyspace is removed at the end."""
-    from arclink.store.cassandra.addresses import parse_address
-    from arclink.store.cassandra.schema import open_database
+    from arclink.engines.cassandra.addresses import parse_address
+    from arclink.engines.cassandra.schema import open_database
 
     store = f"cassandra://{hosts}/bench_{os.getpid()}_{name}"
     bench.run(arclink("schema", "apply", "--store", store), repeat=1)

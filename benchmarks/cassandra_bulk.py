@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.schema import open_database, statements
-from arclink.store.cassandra.tables import KEYED, NUMBERED, KeyedTable, NumberedTable, Tables
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.schema import open_database, statements
+from arclink.engines.cassandra.tables import KEYED, NUMBERED, KeyedTable, NumberedTable, Tables
 from benchmarks.bench import ROOT, Bench, NotHereError, arclink, python
 from benchmarks.cassandra import DISTINCT, LINKS_A_PAGE, new_keyspace
 from benchmarks.tables import TIMES, Cell, Table, Target

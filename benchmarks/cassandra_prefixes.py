@@ -19,9 +19,9 @@ from time import perf_counter
 from unittest.mock import patch
 from zlib import crc32
 
+from arclink.engines.cassandra import merging
+from arclink.engines.cassandra.store import CassandraStore
 from arclink.model import Surt
-from arclink.store.cassandra import merging
-from arclink.store.cassandra.store import CassandraStore
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore, KnownFile
 from benchmarks.bench import Bench, NotHereError, remove_store

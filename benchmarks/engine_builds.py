@@ -4,7 +4,7 @@ All builds read the same generated archives, and all stores must give the same a
 is that of all processes: of the command, of the engine's daemons and of their tasks. The two sizes
 before the largest give the rates, which predict the costs of the others. The rates are written to
 ``rates.json`` in the folder, for ``arclink plan --rates``; the project's own are in
-``arclink/pipeline/rates.json``::
+``arclink/engines/rates.json``::
 
     BLOCK=128m engines/hadoop.sh start FOLDER && . FOLDER/env && export HADOOP_RUN=FOLDER
     engines/spark.sh start && . .engines/run/spark/env && export SPARK_RUN=.engines/run/spark
@@ -21,8 +21,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from arclink.mapreduce.runs import DRIVER
-from arclink.pipeline.rates import (
+from arclink.engines.rates import (
     MEASURED_ON,
     Amounts,
     MeasuredBuild,
@@ -32,6 +31,7 @@ from arclink.pipeline.rates import (
     per_further_task,
     predicted,
 )
+from arclink.mapreduce.runs import DRIVER
 from arclink.shares import BYTES_OF_CORE
 from benchmarks.bench import Bench, Corpus, python, say
 from benchmarks.engine_commands import (

@@ -8,10 +8,10 @@ import time
 from collections.abc import Iterator
 
 from arclink.access.declarations import sort_out
-from arclink.questions.asking import ask
-from arclink.questions.queries import ASK_PARAMETERS, AskQuery
-from arclink.questions.table import QUESTIONS
-from arclink.relations.database import ShownRelations, SqlLimits
+from arclink.analysis.questions.asking import ask
+from arclink.analysis.questions.queries import ASK_PARAMETERS, AskQuery
+from arclink.analysis.questions.table import QUESTIONS
+from arclink.analysis.relations.database import ShownRelations, SqlLimits
 from arclink.store.location import open_store
 from benchmarks.bench import Bench
 from benchmarks.synthetic_load import synthetic_store

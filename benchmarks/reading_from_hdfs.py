@@ -16,8 +16,8 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 
-from arclink.network import hdfs
-from arclink.network.hdfs import HdfsBytes, WebHdfs
+from arclink.engines import hdfs
+from arclink.engines.hdfs import HdfsBytes, WebHdfs
 
 SIZE = 256 << 20
 RECORD = 20_000

@@ -35,12 +35,12 @@ from arclink.captures.formats import write_stream
 from arclink.captures.queries import CaptureFormat, Order, StreamQuery
 from arclink.captures.read import PageReader
 from arclink.captures.stream import CaptureStream
+from arclink.captures.subsets.opener import open_graph
 from arclink.demo import write_demo_archive
 from arclink.errors import CaptureError
 from arclink.model import ALL_SURTS, REVISIT, Surt
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
-from arclink.subsets.opener import open_graph
 from arclink.uris.hosts import host_of, stem_of_host
 from benchmarks.built_stores import build_store
 from benchmarks.tables import TIMES, Cell, Table, Target, format_table

@@ -33,15 +33,15 @@ from arclink.extract.extraction import PAGES, extract_pointers
 from arclink.extract.reading_tasks import ReadingTasks, assign_files
 from arclink.extract.settings import ExtractSettings
 from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.others.wayback.client import Client, Manners, origin_of
+from arclink.others.wayback.records import WarcFiles
+from arclink.others.wayback.replay import Replay
 from arclink.pipeline import stages
 from arclink.pipeline.pointer_files import read_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture
 from arclink.rows.pointers import Pointer, PointerKind, format_pointer
-from arclink.wayback.client import Client, Manners, origin_of
-from arclink.wayback.records import WarcFiles
-from arclink.wayback.replay import Replay
 from benchmarks import corpus
 from benchmarks.peers.pywb_server import serving_pywb
 

@@ -30,9 +30,9 @@ install() {
   find_java
   fetch_jars hadoop
   fetch_jars s3a
-  # The cluster itself, and how jobs write their output (arclink/mapreduce/java).
+  # The cluster itself, and how jobs write their output (arclink/engines/java).
   compile_jar "$hadoop/cluster.jar" "$hadoop/jars/*" "$scripts/hadoop/Cluster.java"
-  compile_jar "$hadoop/relations.jar" "$hadoop/jars/*" "$root/arclink/mapreduce/java/arclink/"*.java
+  compile_jar "$hadoop/relations.jar" "$hadoop/jars/*" "$root/arclink/engines/java/arclink/"*.java
   if [ -n "${SECURED:-}" ]; then "$scripts/kerberos.sh" install; fi
 }
 

@@ -1,6 +1,6 @@
 """Load (paper, 3.3): writes parts of graph files to a store that is not on this machine.
 
-Input: manifests of tasks, ``what TAB part TAB path``; `arclink.store.cassandra.tasks` describes the
+Input: manifests of tasks, ``what TAB part TAB path``; `arclink.engines.cassandra.tasks` describes the
 tasks. Output: one line per task with its result. A task that is repeated writes the same rows
 again.
 """
@@ -28,7 +28,7 @@ class LoadGraph(ArclinkJob):
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield name and result of each task in a manifest, after its writes are acknowledged."""
-        from arclink.store.cassandra.by_jobs import load_parts
+        from arclink.engines.cassandra.by_jobs import load_parts
 
         for name, result in load_parts(lines, self.settings):
             yield name.encode(), orjson.dumps(result)

@@ -14,9 +14,9 @@ from mrjob.job import MRJob
 from mrjob.step import MRStep
 
 from arclink.access.queries import KINDS_TO_FOLLOW, Redirects, requested_kinds
-from arclink.analysis.rank_steps import RankSteps
-from arclink.analysis.slices import Level, SliceOptions, Weight
-from arclink.analysis.windows import Windows
+from arclink.analysis.matrices.rank_steps import RankSteps
+from arclink.analysis.matrices.slices import Level, SliceOptions, Weight
+from arclink.analysis.matrices.windows import Windows
 from arclink.mapreduce.job import ArclinkJob, Pair, as_written
 
 

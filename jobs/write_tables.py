@@ -3,7 +3,7 @@
 Input: a line per part: ``captures`` or ``links``, its number from 0 on, and the number of parts.
 Each part has one share of the store; together they have each row once. Output: the name of each
 part, and its rows and bytes as a JSON list. The parts are written to a folder in HDFS or S3
-(`arclink.relations.by_tasks`). A task that is repeated writes the same files again.
+(`arclink.analysis.relations.by_tasks`). A task that is repeated writes the same files again.
 """
 
 import os
@@ -35,7 +35,7 @@ class WriteTables(ArclinkJob):
         from arclink.extras import analysis_extra
 
         with analysis_extra():
-            from arclink.relations.by_tasks import format_written, write_parts
+            from arclink.analysis.relations.by_tasks import format_written, write_parts
 
         settings = self.settings
         folder, version = settings["folder"], settings["version"]

@@ -97,11 +97,11 @@ def test_a_query_imports_nothing_for_the_other_queries_of_its_module() -> None:
     code = (
         "import sys; from arclink.cli.query_commands import load_command; load_command('NAME'); "
         "print(sorted({'numpy', 'arclink.access.answers', 'arclink.access.differences', "
-        "'arclink.questions.table'} & {*sys.modules}))"
+        "'arclink.analysis.questions.table'} & {*sys.modules}))"
     )
     assert said(code.replace("NAME", "stats")) == "[]"
     assert "arclink.access.differences" in said(code.replace("NAME", "diff"))
-    assert "arclink.questions.table" not in said(code.replace("NAME", "diff"))
+    assert "arclink.analysis.questions.table" not in said(code.replace("NAME", "diff"))
 
 
 def test_a_filter_task_and_a_build_that_has_not_begun_need_no_parser_or_store() -> None:

@@ -315,7 +315,7 @@ USER_SCRIPT = """\
 from datetime import date
 
 import arclink
-from arclink.charts.results import RowResult
+from arclink.analysis.charts.results import RowResult
 from arclink.linkgraph import Links
 
 PAGE = "http://example.org/"

@@ -72,7 +72,7 @@ def test_an_sdist_has_files_in_the_place_of_links(sdist: Path) -> None:
     with tarfile.open(sdist) as opened:
         members = {member.name.partition("/")[2]: member for member in opened}
     assert members["arclink/jobs/extract_links.py"].isreg()
-    assert members["arclink/store/cassandra/cql/001_steps.cql"].isreg()
+    assert members["arclink/engines/cassandra/cql/001_steps.cql"].isreg()
     assert all(member.isreg() or member.isdir() for member in members.values())
 
 

@@ -20,7 +20,7 @@ OUTSIDE = (
     *(
         "arclink.operations",
         "arclink.service",
-        "arclink.wayback",
+        "arclink.others.wayback",
         "tests.demos",
         "tests.durability",
     ),

@@ -1,4 +1,4 @@
-"""The archives that contributed to a merged answer (`arclink.federation`)."""
+"""The archives that contributed to a merged answer (`arclink.others.federation`)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -115,7 +115,7 @@ class Capability(Generic[Query]):
         subset: The parameter that selects a subset; on the command line it may be the first word.
         has_replay: Whether answers have the addresses of mementos in a replay system.
         is_question: Whether parameters ask the question that has its name: it is answered by SQL
-            (`arclink.questions`), at each door.
+            (`arclink.analysis.questions`), at each door.
         has_one_list: Whether an answer has only one of its lists, as the parameters say.
         group: The group of commands that has its command; empty without.
         cost: What an answer costs a service. Expensive ones read the whole graph: it makes one at a
@@ -185,10 +185,10 @@ class Capability(Generic[Query]):
 IN_ROWS: Final[Mapping[str, str]] = {
     "anchors": "arclink.access.formats.link_rows:ANCHORS",
     "diff": "arclink.access.formats.link_rows:DIFF",
-    "count": "arclink.subsets.capture_counts:COUNT",
-    "path": "arclink.analysis.path_rows:PATH",
-    "pagerank": "arclink.analysis.graph_queries:PAGERANK",
-    "properties": "arclink.analysis.graph_queries:PROPERTIES",
+    "count": "arclink.captures.subsets.capture_counts:COUNT",
+    "path": "arclink.analysis.matrices.path_rows:PATH",
+    "pagerank": "arclink.analysis.matrices.graph_queries:PAGERANK",
+    "properties": "arclink.analysis.matrices.graph_queries:PROPERTIES",
 }
 """Where each capability is declared: module and name, by the name of the capability."""
 

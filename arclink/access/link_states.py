@@ -10,7 +10,7 @@
   not mean "no link".
 
 What of this stores count is in `arclink.store.known_captures`. Questions read the same from
-`arclink.relations`, whose columns are made here (`what_they_say`).
+`arclink.analysis.relations`, whose columns are made here (`what_they_say`).
 """
 
 from collections.abc import Iterable, Iterator

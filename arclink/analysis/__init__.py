@@ -1,4 +1,1 @@
-"""Analyses of the whole graph: slices of it as matrices, and computations on them.
-
-They need the extra ``analysis``: ``pip install 'arclink[analysis]'``.
-"""
+"""The graph in other forms: relations, questions, matrices, pictures, files for other tools."""

@@ -2,7 +2,7 @@
 
 An archive file is read in ranges: one record here, the next a gigabyte further on. `ByteSource` is
 the small interface for this. For a local file a read is one system call on one descriptor; for a
-remote file it is one request (`arclink.archives.remote`, `arclink.network.hdfs`).
+remote file it is one request (`arclink.archives.remote`, `arclink.engines.hdfs`).
 """
 
 import errno
@@ -12,8 +12,8 @@ import stat
 from typing import BinaryIO, Protocol, cast
 
 from arclink.archives.locations import scheme_of
-from arclink.network.hdfs import HdfsBytes
-from arclink.network.name_nodes import uses_webhdfs
+from arclink.engines.hdfs import HdfsBytes
+from arclink.engines.name_nodes import uses_webhdfs
 
 
 class ByteSource(Protocol):

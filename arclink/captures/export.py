@@ -11,18 +11,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from arclink.analysis.export.data_package import Facts, origin_of
 from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.index import ExportedRows
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.read import PageReader
 from arclink.captures.records import ChosenRecord, ChosenRecords, TakenRecord, taken_records
+from arclink.captures.subsets.fields import is_name
 from arclink.captures.tally import TakeAwayTally
 from arclink.errors import ExportError
-from arclink.export.data_package import Facts, origin_of
 from arclink.model import Memento
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
-from arclink.subsets.fields import is_name
 
 _ATTEMPTS = 3
 """Number of times that the captures are listed if the store changes meanwhile."""

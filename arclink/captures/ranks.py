@@ -12,7 +12,7 @@ that began with it continue with it. The newest tables are kept; older ones are 
 A damaged table is removed. The order of its streams is lost then: their tokens are refused, because
 another table may differ.
 
-A table has names that the store may have to forget, so `arclink.analysis.slice_cache.remove_slices`
+A table has names that the store may have to forget, so `arclink.analysis.matrices.slice_cache.remove_slices`
 removes it together with the slices.
 """
 
@@ -27,10 +27,10 @@ from pathlib import Path
 import numpy as np
 
 from arclink.access.declarations import BadParameterError
-from arclink.analysis.names import Numbers, SortedNames
-from arclink.analysis.pagerank import RankOptions, order_by_rank, rank
-from arclink.analysis.slice_builder import build_slices
-from arclink.analysis.slices import SliceOptions
+from arclink.analysis.matrices.names import Numbers, SortedNames
+from arclink.analysis.matrices.pagerank import RankOptions, order_by_rank, rank
+from arclink.analysis.matrices.slice_builder import build_slices
+from arclink.analysis.matrices.slices import SliceOptions
 from arclink.captures.queries import ORDER, Order
 from arclink.errors import GoneError
 from arclink.files.sealed import is_whole, make_sealed

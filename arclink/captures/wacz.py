@@ -16,11 +16,11 @@ from typing import IO, BinaryIO, cast
 
 import orjson
 
+from arclink.analysis.export.data_package import package_of, resource_of
 from arclink.archives.wacz import ARCHIVE_FOLDER, INDEX_FOLDER
 from arclink.captures.index import ExportedRows, compressed_index
 from arclink.captures.records import TakenRecord
 from arclink.captures.warc import SeriesInfo, write_warcs
-from arclink.export.data_package import package_of, resource_of
 from arclink.version import AGENT
 
 _WACZ_VERSION = "1.1.1"

@@ -10,13 +10,13 @@ from typing import BinaryIO, cast
 
 import orjson
 
+from arclink.analysis.export.data_package import write_package
 from arclink.archives.locations import split_file
 from arclink.captures.export import Export, Source
 from arclink.captures.formats import WRITERS, write_export
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.tally import TakeAwayTally
 from arclink.errors import ExportError, UsageError
-from arclink.export.data_package import write_package
 from arclink.files.atomic import written_together
 from arclink.store.protocols import Scans
 

@@ -10,6 +10,8 @@ import click
 from arclink.access.declarations import Given
 from arclink.access.formats.rows import SEED_FORMATS, RowAnswer, RowFormat, seeds_of
 from arclink.access.texts import counted
+from arclink.analysis.questions.queries import LIMIT
+from arclink.analysis.questions.rows import ASK_FORMAT, check_format, said_from
 from arclink.cli.instance_options import client_for, complain, end_if_incomplete
 from arclink.cli.options import (
     INSTANCE,
@@ -19,13 +21,11 @@ from arclink.cli.options import (
     write_answer,
 )
 from arclink.errors import UsageError
-from arclink.questions.queries import LIMIT
-from arclink.questions.rows import ASK_FORMAT, check_format, said_from
 from arclink.store.location import name_of_store
 
 if TYPE_CHECKING:
-    from arclink.federation.requests import Asking
-    from arclink.questions.merged import AskedRows, MergedQuestion
+    from arclink.analysis.questions.merged import AskedRows, MergedQuestion
+    from arclink.others.federation.requests import Asking
 
 # A variable of the environment must not send the questions about a store to other machines.
 INSTANCES = replace(
@@ -48,7 +48,12 @@ def ask_archives(given: Given, name: str) -> None:
         InstanceError: No archive answered.
         StoreError: The store cannot be read.
     """
-    from arclink.questions.merged import MergedQuestion, ask_instances, merge_rows, merged_as_rows
+    from arclink.analysis.questions.merged import (
+        MergedQuestion,
+        ask_instances,
+        merge_rows,
+        merged_as_rows,
+    )
 
     form = ASK_FORMAT.required(given)
     question = MergedQuestion.of(given, name)
@@ -96,8 +101,8 @@ def _of_store(given: Given, question: "MergedQuestion", asking: "Asking") -> "It
     if any(instance.name == _HERE for instance in asking.instances):
         raise UsageError(f"--instance {_HERE}=…: the store has this name; use another one")
     with open_requested_graph(given) as graph, requested_tables(given, graph) as database:
-        from arclink.questions.asking import ask
-        from arclink.questions.merged import as_asked
+        from arclink.analysis.questions.asking import ask
+        from arclink.analysis.questions.merged import as_asked
 
         name = name_of_store(STORE.required(given))
         found = said_from(ask(database, question.query), graph, name, question.given)

@@ -7,6 +7,7 @@ import click
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import PATH, Given, Parameter, named
+from arclink.analysis.export.queries import EXPORT_PARAMETERS, FORMAT, ExportFormat, ExportQuery
 from arclink.captures.queries import (
     CHECK,
     FILE_SIZE,
@@ -17,7 +18,6 @@ from arclink.captures.queries import (
 )
 from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph, takes
 from arclink.errors import UsageError
-from arclink.export.queries import EXPORT_PARAMETERS, FORMAT, ExportFormat, ExportQuery
 from arclink.store.location import name_of_store
 
 EXAMPLES = (
@@ -63,8 +63,8 @@ def command(given: Given) -> None:
 
 
 def _export_links(given: Given, path: Path) -> None:
-    from arclink.export.exports import export
-    from arclink.export.manifest import summary
+    from arclink.analysis.export.exports import export
+    from arclink.analysis.export.manifest import summary
 
     query = ExportQuery.of(given.sorted_out(EXPORT_PARAMETERS, *GRAPH, INTO))
     if path.suffix in _COMPRESSED:

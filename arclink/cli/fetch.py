@@ -9,7 +9,7 @@ from arclink.cli.options import perform, takes
 from arclink.errors import WaybackError
 from arclink.operations.fetch import FETCH, INTO
 from arclink.operations.rules import NO_REDIRECTS, RULES
-from arclink.wayback.fetch import FetchReport
+from arclink.others.wayback.fetch import FetchReport
 
 EXAMPLES = ("arclink fetch list.txt --wayback http://localhost:8080/collection --into fetched",)
 

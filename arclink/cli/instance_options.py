@@ -9,10 +9,10 @@ import click
 from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.declarations import Given, Parameter, field_parameter, number
 from arclink.access.formats.table import archive_lines, check_answered
-from arclink.federation.limits import QueryLimits
+from arclink.others.federation.limits import QueryLimits
 
 if TYPE_CHECKING:
-    from arclink.federation.requests import Asking
+    from arclink.others.federation.requests import Asking
 
 _INCOMPLETE = 3
 """Exit code if there is an answer, but an instance failed or gave only a part."""
@@ -31,8 +31,8 @@ def client_for(given: Given, instances: Parameter[str]) -> "Asking":
     Raises:
         UsageError: One of them has no usable name or address.
     """
-    from arclink.federation.instances import parse_instances  # late: a plain `ask` asks none
-    from arclink.federation.requests import Asking
+    from arclink.others.federation.instances import parse_instances  # late: a plain `ask` asks none
+    from arclink.others.federation.requests import Asking
 
     limits = QueryLimits(
         instance_seconds=TIMEOUT.required(given), whole_seconds=WHOLE.required(given)

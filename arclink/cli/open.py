@@ -107,7 +107,7 @@ def _make_tables(where: str) -> None:
     from arclink.store.location import open_store
 
     with suppress(ImportError, ArclinkError):  # a page says what is missing
-        from arclink.relations.kept import relations_of
+        from arclink.analysis.relations.kept import relations_of
 
         with open_store(where) as store:
             relations_of(where, store)

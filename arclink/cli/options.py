@@ -33,8 +33,8 @@ from arclink.store.location import open_store
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
+    from arclink.analysis.relations.database import ShownRelations
     from arclink.operations.operation import Operation, Result, Say
-    from arclink.relations.database import ShownRelations
 
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
@@ -323,7 +323,7 @@ def open_requested_graph(given: Given) -> Scans:
     where, subset = STORE.required(given), SUBSET.optional(given)
     if not subset:  # nearly always, and then nothing of subsets is imported
         return open_store(where)
-    from arclink.subsets.opener import open_graph
+    from arclink.captures.subsets.opener import open_graph
 
     return open_graph(where, subset)
 
@@ -342,7 +342,7 @@ def requested_tables(given: Given, graph: Scans) -> Iterator["ShownRelations"]:
     from arclink.extras import analysis_extra
 
     with analysis_extra():
-        from arclink.relations.database import ShownRelations
+        from arclink.analysis.relations.database import ShownRelations
     with ShownRelations(STORE.required(given), graph) as relations:
         yield relations
 

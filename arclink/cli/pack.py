@@ -25,7 +25,7 @@ def command(given: Given) -> None:
     The workers' Python must have the same version as this one, on the same system and processor
     (docs/how-to/engines.md).
     """
-    from arclink.mapreduce.environment import FOR_TABLES, pack_environment
+    from arclink.engines.environment import FOR_TABLES, pack_environment
 
     file = Path(_INTO.required(given))
     versions = pack_environment(file, FOR_TABLES if _TABLES.required(given) else ())

@@ -17,9 +17,7 @@ from arclink.access.declarations import (
 )
 from arclink.access.texts import counted
 from arclink.cli.options import takes
-from arclink.errors import UsageError
-from arclink.operations.sizes import size
-from arclink.pipeline.cluster_size import (
+from arclink.engines.cluster_size import (
     LINKS_A_PAGE,
     SHARE_READ,
     Collection,
@@ -28,7 +26,9 @@ from arclink.pipeline.cluster_size import (
     paper_hours,
     plan,
 )
-from arclink.pipeline.rates import Rates, measured_rates
+from arclink.engines.rates import Rates, measured_rates
+from arclink.errors import UsageError
+from arclink.operations.sizes import size
 
 EXAMPLES = (
     "arclink plan --captures 1000000000 --bytes 100T --nodes 100",

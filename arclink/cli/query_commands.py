@@ -44,7 +44,7 @@ from arclink.store.protocols import Scans
 if TYPE_CHECKING:
     from arclink.access.formats.rows import RowAnswer, RowFormat
     from arclink.access.provenance import ProvenanceFields
-    from arclink.questions.queries import AskQuery
+    from arclink.analysis.questions.queries import AskQuery
 
 _Answer = Callable[[Scans], Iterator[bytes]]
 """Yields the answer of a store in the format of the query."""
@@ -105,7 +105,7 @@ def _in_rows(one: Capability[Any]) -> _Query:
     def read(given: Given) -> _Answer:
         form, name = ROW_FORMAT.required(given), name_of_store(STORE.required(given))
         if one.is_question(given):
-            from arclink.questions.queries import question_behind
+            from arclink.analysis.questions.queries import question_behind
 
             return _to_question(given, question_behind(one, given), form)
         query, prefix = one.query.of(given), REPLAY.optional(given) or NO_REPLAY
@@ -122,9 +122,9 @@ def _to_question(given: Given, query: "AskQuery", form: "RowFormat") -> _Answer:
 
     def answer(graph: Scans) -> Iterator[bytes]:
         with requested_tables(given, graph) as database:
+            from arclink.analysis.questions.asking import ask
+            from arclink.analysis.questions.rows import ask_as_rows, said_from
             from arclink.cli.ask_archives import with_notes
-            from arclink.questions.asking import ask
-            from arclink.questions.rows import ask_as_rows, said_from
 
             name = name_of_store(STORE.required(given))
             found = said_from(ask(database, query), graph, name, given)
@@ -282,11 +282,11 @@ def _ask() -> _Query:
     and so does the store, if there is one; exit code 3 means that an archive failed or gave only a
     part of its answer.
     """
+    from arclink.analysis.questions.queries import ADDRESSES, ASK_PARAMETERS, QUESTION, AskQuery
+    from arclink.analysis.questions.rows import ASK_FORMAT, check_format
+    from arclink.analysis.questions.table import QUESTIONS
     from arclink.cli.ask_archives import INSTANCES, STORE_OF_MANY, ask_archives
     from arclink.cli.instance_options import TIMEOUT, WHOLE
-    from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS, QUESTION, AskQuery
-    from arclink.questions.rows import ASK_FORMAT, check_format
-    from arclink.questions.table import QUESTIONS
 
     addresses = Parameter(
         "uris",
@@ -375,7 +375,7 @@ def _stats() -> _Query:
         from arclink.access.formats.rows import ROW_FORMATS
 
         with requested_tables(given, graph) as database:
-            from arclink.relations.duplicates import count_duplicates
+            from arclink.analysis.relations.duplicates import count_duplicates
 
             found = count_duplicates(database, graph, name_of_store(STORE.required(given)))
         return ROW_FORMATS[form].write(found)

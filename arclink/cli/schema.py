@@ -34,8 +34,8 @@ def apply(store: str) -> None:
             "schema to apply; SQLite stores create their own"
         )
     needs_driver()
-    from arclink.store.cassandra.addresses import parse_address
-    from arclink.store.cassandra.schema import apply_schema
+    from arclink.engines.cassandra.addresses import parse_address
+    from arclink.engines.cassandra.schema import apply_schema
     from arclink.store.layouts import STORE as LAYOUT
 
     address = parse_address(store)

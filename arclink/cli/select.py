@@ -41,9 +41,9 @@ def command(given: Given) -> None:
 
     Other commands take it with --subset NAME. docs/reference/subsets.md describes selections.
     """
+    from arclink.captures.subsets.catalog import SubsetCatalog, subset_of
+    from arclink.captures.subsets.language import parse_selection
     from arclink.store.location import open_store
-    from arclink.subsets.catalog import SubsetCatalog, subset_of
-    from arclink.subsets.language import parse_selection
 
     where, name = STORE.required(given), NAME.required(given)
     selection = parse_selection(SELECTION.required(given))

@@ -25,7 +25,7 @@ from arclink.access.declarations import (
 from arclink.access.replay import NO_REPLAY
 from arclink.cli.options import ARCHIVES, INSTANCE, REPLAY, STORE, replay_prefix, takes
 from arclink.errors import ArclinkError, UsageError
-from arclink.federation.instances import parse_instances, parse_name
+from arclink.others.federation.instances import parse_instances, parse_name
 from arclink.service.settings import Settings
 from arclink.service.shares import Connections, parse_network
 from arclink.store.embargo import Embargo

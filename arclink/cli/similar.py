@@ -32,13 +32,13 @@ def similar_note(given: Given, graph: Scans, uri: str) -> str:
 
 
 def _similar_names(where: str, graph: Scans, uri: str) -> list[str]:
-    from arclink.relations.kept import opened_relations
+    from arclink.analysis.relations.kept import opened_relations
 
     if (files := opened_relations(where, graph.whole)) is None:
         return []
-    from arclink.questions.asking import ask
-    from arclink.questions.similar import MOST_SIMILAR, similar_queries
-    from arclink.relations.database import ShownRelations, SqlLimits
+    from arclink.analysis.questions.asking import ask
+    from arclink.analysis.questions.similar import MOST_SIMILAR, similar_queries
+    from arclink.analysis.relations.database import ShownRelations, SqlLimits
 
     names: list[str] = []
     limits = SqlLimits(seconds=_SECONDS)

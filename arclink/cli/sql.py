@@ -18,7 +18,7 @@ from arclink.store.location import name_of_store
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
-    from arclink.relations.database import SqlDatabase
+    from arclink.analysis.relations.database import SqlDatabase
 
 EXAMPLES = (
     "arclink sql 'SELECT host, count(*) FROM captures GROUP BY ALL' --store links.db",
@@ -74,7 +74,7 @@ def command(given: Given) -> None:
     with analysis_extra():
         import duckdb  # noqa: F401
         import pyarrow  # noqa: F401
-    from arclink.relations.database import SqlDatabase, SqlLimits
+    from arclink.analysis.relations.database import SqlDatabase, SqlLimits
 
     limits = SqlLimits(MEMORY.required(given), SECONDS.optional(given) or 0)
     query = SQL.optional(given)
@@ -93,7 +93,7 @@ def command(given: Given) -> None:
 
 def _answer(database: "SqlDatabase", store: Scans, text: str, given: Given) -> None:
     from arclink.access.formats.parquet import with_provenance
-    from arclink.relations.answers import SQL_FORMATS, sql_as_csvw
+    from arclink.analysis.relations.answers import SQL_FORMATS, sql_as_csvw
 
     form, into = FORMAT.required(given), INTO.optional(given)
     archive, asked = name_of_store(STORE.required(given)), Given({SQL.name: (text,)})

@@ -75,7 +75,7 @@ def command(given: Given) -> None:
     reason. Without this last line, the output was cut off.
     """
     # Late: other commands need no archive files and no NumPy.
-    from arclink.analysis.slice_cache import cache_of
+    from arclink.analysis.matrices.slice_cache import cache_of
     from arclink.captures.archive_paths import ArchivePaths
     from arclink.captures.formats import write_stream
     from arclink.captures.pointers import write_pointers

@@ -27,9 +27,9 @@ def command(given: Given) -> None:
     """
     import orjson
 
+    from arclink.captures.subsets.catalog import SubsetCatalog
+    from arclink.captures.subsets.language import json_of, parse_selection
     from arclink.store.location import open_store
-    from arclink.subsets.catalog import SubsetCatalog
-    from arclink.subsets.language import json_of, parse_selection
 
     where = STORE.required(given)
     catalog = SubsetCatalog(where)

@@ -1,6 +1,6 @@
 """Drivers of fsspec for files of other machines, and the attempts that they get.
 
-`arclink.archives.remote` reads archive files with them, `arclink.network.object_store` keeps the
+`arclink.archives.remote` reads archive files with them, `arclink.engines.object_store` keeps the
 files of a build.
 """
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from arclink.access.common import STORE
 from arclink.access.declarations import PATH, Given, Parameter, switch
+from arclink.analysis.relations.forgetting import remove_at_addresses
 from arclink.errors import StoreError, UsageError
 from arclink.operations.operation import Operation, Say
-from arclink.relations.forgetting import remove_at_addresses
 from arclink.store.backups import BackedUp, Restored, back_up, restore
 from arclink.store.batch_backups import (
     BackedUpBatches,
@@ -96,8 +96,8 @@ BACKUP = Operation((STORE, GRAPH, INTO, NO_VERIFY), _back_up)
 
 
 def _restore(given: Given, say: Say) -> Restore:
-    from arclink.analysis.slice_cache import remove_slices
-    from arclink.relations.folder import remove_relations
+    from arclink.analysis.matrices.slice_cache import remove_slices
+    from arclink.analysis.relations.folder import remove_relations
 
     store, backup = STORE.required(given), Path(FROM_BACKUP.required(given))
     if is_remote(store):

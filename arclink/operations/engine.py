@@ -73,11 +73,11 @@ def runner_of(
     conf = Path(engine_conf)
     if not conf.is_file():
         raise UsageError(f"--engine-conf {engine_conf}: no such file")
-    from arclink.network.engine_files import files_of, is_of_engine
-    from arclink.network.object_store import is_object_store
+    from arclink.engines.engine_files import files_of, is_of_engine
+    from arclink.engines.object_store import is_object_store
 
     if runner == "spark":
-        from arclink.mapreduce.spark import SparkEngineRunner, SparkRunner
+        from arclink.engines.spark import SparkEngineRunner, SparkRunner
     if runner == "spark" and folder is None:
         return SparkRunner(runner, cores, tasks, conf=conf.resolve())
     root = (folder or f"hdfs:///user/{getpass.getuser()}/arclink/{name}").rstrip("/")
@@ -94,11 +94,11 @@ def runner_of(
     files.entries(files.path_of(root))  # fails now if it does not answer
     if runner == "spark":
         return SparkEngineRunner(runner, cores, tasks, conf=conf.resolve(), root=root)
-    from arclink.mapreduce.hadoop import HadoopRunner
+    from arclink.engines.hadoop import HadoopRunner
 
     kind = HadoopRunner
     if runner == "emr":
-        from arclink.mapreduce.emr import EmrRunner
+        from arclink.engines.emr import EmrRunner
 
         kind = EmrRunner
     by_size = CORES.optional(given) is None

@@ -20,11 +20,11 @@ from arclink.operations.operation import Operation, Say
 from arclink.operations.parameters import QUIET
 from arclink.operations.rules import NO_REDIRECTS, RULES, rules_from
 from arclink.operations.sizes import size, size_text
+from arclink.others.wayback.capture_lists import Archive
+from arclink.others.wayback.client import Client, Manners
+from arclink.others.wayback.fetch import INDEX, FetchReport, FetchSettings, fetch
 from arclink.progress import display_for
 from arclink.reports import Report
-from arclink.wayback.capture_lists import Archive
-from arclink.wayback.client import Client, Manners
-from arclink.wayback.fetch import INDEX, FetchReport, FetchSettings, fetch
 
 _ENTRIES = Parameter(
     "entries",
@@ -133,7 +133,7 @@ def _read_entries(given: tuple[str, ...]) -> list[str]:
         InputError: A list file cannot be read, or there is no entry.
         UsageError: An argument is neither a file nor an entry.
     """
-    from arclink.wayback.indexes import parse_entry
+    from arclink.others.wayback.indexes import parse_entry
 
     entries: list[str] = []
     for text in given:

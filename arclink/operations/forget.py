@@ -95,8 +95,8 @@ def forget(given: Given, say: Say, show: Say | None = None) -> ForgottenCaptures
 
     By default, these are notes. So they are also in the notes of an error that follows.
     """
+    from arclink.analysis.relations.forgetting import forgetting, forgetting_at_addresses
     from arclink.files.atomic import write_whole
-    from arclink.relations.forgetting import forgetting, forgetting_at_addresses
     from arclink.store.location import (
         exists,
         is_remote,
@@ -156,8 +156,8 @@ def forget(given: Given, say: Say, show: Say | None = None) -> ForgottenCaptures
                     done = [*map(TakenDown, takedowns, removed, about_pages)]
                     _show_removed(opened, done, show or say, is_trial=is_trial)
                 if not is_trial:
-                    from arclink.analysis.slice_cache import remove_slices
-                    from arclink.subsets.catalog import SubsetCatalog
+                    from arclink.analysis.matrices.slice_cache import remove_slices
+                    from arclink.captures.subsets.catalog import SubsetCatalog
 
                     remove_slices(store)
                     if not is_remote(store):

@@ -14,8 +14,8 @@ from arclink.access.declarations import sort_out
 from arclink.access.queries import CURSOR
 from arclink.access.queries import LIMIT as OF_PAGE
 from arclink.access.signatures import Place, in_python, keyword, pairs, takes
+from arclink.analysis.questions.queries import ADDRESSES, ASK_PARAMETERS
 from arclink.errors import ArclinkError, UsageError, hide_credentials
-from arclink.federation.merged_answers import MERGED_PARAMETERS
 from arclink.linkgraph import Archive, LinkGraph, MergedLinks, merge_answers, merge_links
 from arclink.operations.backups import (
     BACKUP,
@@ -30,12 +30,12 @@ from arclink.operations.one_stage import INDEX, LOAD, Indexed, LoadedBatch
 from arclink.operations.tables import TABLES, MadeTables
 from arclink.operations.upgrade import UPGRADE, Upgraded
 from arclink.operations.verify import VERIFY, Verified
-from arclink.questions.queries import ADDRESSES, ASK_PARAMETERS
+from arclink.others.federation.merged_answers import MERGED_PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from arclink.charts.results import RowResult
+    from arclink.analysis.charts.results import RowResult
     from arclink.operations.operation import Operation, Result
 
 

@@ -2,7 +2,7 @@
 
 from arclink.access.signatures import Place
 from arclink.access.signatures import Time
-from arclink.charts.results import RowResult
+from arclink.analysis.charts.results import RowResult
 from arclink.linkgraph import Archive
 from arclink.linkgraph import LinkGraph
 from arclink.linkgraph import MergedLinks

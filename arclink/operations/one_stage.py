@@ -244,7 +244,7 @@ class LoadedBatch(Report):
 
 
 def _load(given: Given, say: Say) -> LoadedBatch:
-    from arclink.mapreduce.hadoop import MRJOB
+    from arclink.engines.hadoop import MRJOB
     from arclink.pipeline import stages
     from arclink.pipeline.manifest import format_manifest
     from arclink.pipeline.records_read import check_read
@@ -305,8 +305,8 @@ def _runner(given: Given, where: Path, graph: str | None, home: str) -> JobRunne
     Raises:
         UsageError: The address is not in HDFS or S3, or tasks cannot read files of this machine.
     """
-    from arclink.mapreduce.engine import EngineRunner
-    from arclink.network.engine_files import is_of_engine
+    from arclink.engines.engine import EngineRunner
+    from arclink.engines.engine_files import is_of_engine
 
     cores = CORES.optional(given) or os.cpu_count() or 1
     if graph is None:

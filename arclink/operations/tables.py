@@ -73,8 +73,8 @@ class MadeTables(Report):
 
 
 def _run(given: Given, _: Say) -> MadeTables:
+    from arclink.analysis.relations.folder import address_of, leave_address, remove_relations
     from arclink.extras import analysis_extra
-    from arclink.relations.folder import address_of, leave_address, remove_relations
     from arclink.store.location import open_store
 
     store, address = STORE.required(given), _TABLES_AT.optional(given)
@@ -86,11 +86,11 @@ def _run(given: Given, _: Say) -> MadeTables:
     ):
         raise UsageError("--runner, --parts: name the address of the tables, too, with --tables-at")
     with analysis_extra():
-        from arclink.relations.kept import relations_of, rows_in
+        from arclink.analysis.relations.kept import relations_of, rows_in
     with open_store(store) as opened:
         if _REMOVE.required(given):
             if address is None:
-                from arclink.analysis.slice_cache import remove_slices
+                from arclink.analysis.matrices.slice_cache import remove_slices
 
                 remove_relations(store)
                 remove_slices(store)
@@ -116,10 +116,10 @@ def _run(given: Given, _: Say) -> MadeTables:
 
 def _written_at(address: str, where: str, store: GraphStore, given: Given) -> dict[str, TableFiles]:
     """Write the tables by tasks, and return their files."""
+    from arclink.analysis.relations.by_tasks import FILES, Place
+    from arclink.analysis.relations.folder import tables_folder
     from arclink.files.atomic import folder_next_to, room_for
     from arclink.pipeline.tables import write_tables
-    from arclink.relations.by_tasks import FILES, Place
-    from arclink.relations.folder import tables_folder
 
     place, folder = Place(address), tables_folder(where)
     with room_for(folder), folder_next_to(folder) as work:

@@ -12,16 +12,17 @@ from arclink import progress
 from arclink.access.common import ARCHIVES
 from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.access.texts import counted
-from arclink.analysis.slice_cache import remove_slices
+from arclink.analysis.matrices.slice_cache import remove_slices
+from arclink.analysis.relations.folder import remove_relations
+from arclink.analysis.relations.forgetting import remove_at_addresses
 from arclink.captures.archive_paths import ArchivePaths
+from arclink.captures.subsets.catalog import SubsetCatalog
 from arclink.mapreduce.runs import JobRunner
 from arclink.operations.operation import Operation, Say
 from arclink.operations.parameters import CORES
 from arclink.operations.sizes import stored_size
 from arclink.pipeline.rereading import read_again
 from arclink.pipeline.settings import BuildSettings
-from arclink.relations.folder import remove_relations
-from arclink.relations.forgetting import remove_at_addresses
 from arclink.reports import Report
 from arclink.store.layouts import (
     EXTRACTOR,
@@ -37,7 +38,6 @@ from arclink.store.location import kept_next_to, local_path_of, open_store
 from arclink.store.locks import only_build, only_change
 from arclink.store.protocols import GraphStore
 from arclink.store.sqlite.store import SqliteStore
-from arclink.subsets.catalog import SubsetCatalog
 
 _BYTES_PER_SECOND = 8 << 20
 """Bytes of a store whose keys are made again per second, about."""

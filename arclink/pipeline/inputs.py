@@ -28,11 +28,11 @@ from arclink.archives.marks import FileMark, Look, look_at_each, of_each, read_m
 from arclink.archives.names import ARCHIVE_SUFFIXES
 from arclink.archives.opener import open_stream
 from arclink.archives.wacz import archives_in
+from arclink.engines.hdfs import find_in_hdfs
+from arclink.engines.name_nodes import uses_webhdfs
 from arclink.errors import InputError
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.network.addresses import joined
-from arclink.network.hdfs import find_in_hdfs
-from arclink.network.name_nodes import uses_webhdfs
 from arclink.pipeline.jobs import JOBS
 from arclink.rows.cdx import is_file_name
 from arclink.store.protocols import KnownFile

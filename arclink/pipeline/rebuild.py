@@ -218,9 +218,9 @@ class PresentStore:
         Raises:
             StoreError: The new store lacks captures of the present one, which is unchanged.
         """
-        from arclink.analysis.slice_cache import remove_slices
-        from arclink.relations.folder import remove_relations
-        from arclink.relations.forgetting import remove_at_addresses
+        from arclink.analysis.matrices.slice_cache import remove_slices
+        from arclink.analysis.relations.folder import remove_relations
+        from arclink.analysis.relations.forgetting import remove_at_addresses
         from arclink.store.location import checked_path
 
         if damaged := [fault for fault in report.damaged if fault.path not in self.damaged]:

@@ -4,10 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from arclink.errors import ArclinkError, StoreError, UsageError
-from arclink.mapreduce.runs import JobRunner, parts_of
-from arclink.pipeline.jobs import JOBS
-from arclink.relations.by_tasks import (
+from arclink.analysis.relations.by_tasks import (
     FILES,
     PartTask,
     Place,
@@ -15,8 +12,11 @@ from arclink.relations.by_tasks import (
     changed,
     parse_written,
 )
-from arclink.relations.folder import note_address, remove_at
-from arclink.relations.state import rows_in_store
+from arclink.analysis.relations.folder import note_address, remove_at
+from arclink.analysis.relations.state import rows_in_store
+from arclink.errors import ArclinkError, StoreError, UsageError
+from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.pipeline.jobs import JOBS
 from arclink.store.location import path_of
 from arclink.store.protocols import GraphStore, Share
 

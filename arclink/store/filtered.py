@@ -2,7 +2,7 @@
 
 `FilteredStore` answers every query of `Scans` from the visible captures only, so the code that
 answers queries need not know that there is a filter. A subclass says which captures are visible.
-An embargo is one (`arclink.store.embargo`), a subset is another (`arclink.subsets.view`).
+An embargo is one (`arclink.store.embargo`), a subset is another (`arclink.captures.subsets.view`).
 """
 
 from abc import abstractmethod

@@ -28,8 +28,8 @@ def open_store(where: str, *, create: bool = False, patience: float | None = Non
     """
     if where.startswith(_CASSANDRA):
         needs_driver()
-        from arclink.store.cassandra.addresses import PATIENCE, parse_address
-        from arclink.store.cassandra.store import CassandraStore
+        from arclink.engines.cassandra.addresses import PATIENCE, parse_address
+        from arclink.engines.cassandra.store import CassandraStore
 
         store: GraphStore = CassandraStore(
             parse_address(where, patience or PATIENCE), create=create
@@ -95,7 +95,7 @@ def local_path_of(where: str) -> Path:
         UsageError: The path or URL does not name a store.
     """
     if is_remote(where):
-        from arclink.store.cassandra.addresses import parse_address
+        from arclink.engines.cassandra.addresses import parse_address
 
         return Path(f"{parse_address(where).keyspace}.cassandra")
     return path_of(where)
@@ -121,7 +121,7 @@ def identity_of(where: str) -> str:
         UsageError: The path or URL does not name a store.
     """
     if is_remote(where):
-        from arclink.store.cassandra.addresses import parse_address
+        from arclink.engines.cassandra.addresses import parse_address
 
         return parse_address(where).name
     from socket import gethostname
@@ -135,8 +135,8 @@ def let_go(where: str) -> None:
     A child process could not use the open connections.
     """
     if is_remote(where):
-        from arclink.store.cassandra.addresses import parse_address
-        from arclink.store.cassandra.database import forget_database
+        from arclink.engines.cassandra.addresses import parse_address
+        from arclink.engines.cassandra.database import forget_database
 
         forget_database(parse_address(where))
 
@@ -149,8 +149,8 @@ def exists(where: str) -> bool:
     """
     if is_remote(where):
         needs_driver()
-        from arclink.store.cassandra.addresses import parse_address
-        from arclink.store.cassandra.schema import is_there
+        from arclink.engines.cassandra.addresses import parse_address
+        from arclink.engines.cassandra.schema import is_there
 
         return is_there(parse_address(where))
     return path_of(where).exists()
@@ -212,8 +212,8 @@ def remove_store(where: str) -> None:
     """
     if is_remote(where):
         needs_driver()
-        from arclink.store.cassandra.addresses import parse_address
-        from arclink.store.cassandra.schema import empty_store
+        from arclink.engines.cassandra.addresses import parse_address
+        from arclink.engines.cassandra.schema import empty_store
 
         empty_store(parse_address(where))
         return

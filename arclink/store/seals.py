@@ -1,6 +1,6 @@
 """Seals: a 4-byte checksum after the data of each block and row of a store.
 
-Both stores use seals (`arclink.store.sqlite.schema`, `arclink.store.cassandra.tables`) and check
+Both stores use seals (`arclink.store.sqlite.schema`, `arclink.engines.cassandra.tables`) and check
 them whenever they read data. The checksum covers the data and its address (table, key, run): data
 at the wrong address fails as damaged data does.
 

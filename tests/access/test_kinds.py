@@ -23,7 +23,7 @@ from arclink.access.kinds import (
     union_of,
 )
 from arclink.access.queries import BadParameterError, LinkQuery
-from arclink.analysis.slices import SliceOptions
+from arclink.analysis.matrices.slices import SliceOptions
 from arclink.cli.main import group
 from arclink.extract.feeds import FEED_KINDS
 from arclink.extract.heritrix import RecordedLink

@@ -18,18 +18,18 @@ from arclink.access.queries import (
     prefixes_meant,
     surt_asked,
 )
+from arclink.analysis.questions.queries import AskQuery
+from arclink.captures.subsets.fields import wide_ranges
+from arclink.captures.subsets.language import Condition, parse_selection
 from arclink.errors import UsageError
-from arclink.federation.instances import Instance, question
-from arclink.federation.merged_answers import MergedQuery
 from arclink.model import Forgotten, Surt
 from arclink.operations.forget import surt_prefix
 from arclink.operations.rules import PREFIXES, rules_from
-from arclink.questions.queries import AskQuery
+from arclink.others.federation.instances import Instance, question
+from arclink.others.federation.merged_answers import MergedQuery
+from arclink.others.wayback.indexes import parse_entry
 from arclink.service.pages.requests import about
-from arclink.subsets.fields import wide_ranges
-from arclink.subsets.language import Condition, parse_selection
 from arclink.uris.surts import surt_of
-from arclink.wayback.indexes import parse_entry
 
 HOSTS = ("example.org", "a.example.org", "example.org.uk", "myexample.org", "example.org:8080")
 PATHS = ("/", "/news", "/news/1", "/newsletter", "/news?a=1", "/old/news", "/news*", "/q?s=*")

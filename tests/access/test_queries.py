@@ -24,9 +24,9 @@ from arclink.access.queries import (
     absolute_uri,
     as_written,
 )
-from arclink.analysis.slices import Level
+from arclink.analysis.export.queries import ExportFormat, ExportQuery
+from arclink.analysis.matrices.slices import Level
 from arclink.errors import UsageError
-from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.model import ALL_TIME, Kind, Span, Timestamp, UriR
 from arclink.uris.surts import QUERY_PATTERN, surt_of, surt_or_none
 

@@ -24,8 +24,8 @@ from arclink.access.formats.iris import iri
 from arclink.access.levels import LevelQuery
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.cli.main import group
-from arclink.federation.merged_answers import MergedQuery
 from arclink.model import ALL_TIME, Memento, Span, Surt
+from arclink.others.federation.merged_answers import MergedQuery
 from arclink.store.protocols import GraphStore, StoreState
 from arclink.uris.surts import surt_of
 from tests.access.example_answers import stream_members

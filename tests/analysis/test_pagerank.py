@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from arclink.analysis import edges
-from arclink.analysis.pagerank import RankOptions, agreement, first_ranked, place_of, rank
-from arclink.analysis.slices import Slice
-from arclink.analysis.windows import WHOLE
+from arclink.analysis.matrices import edges
+from arclink.analysis.matrices.pagerank import RankOptions, agreement, first_ranked, place_of, rank
+from arclink.analysis.matrices.slices import Slice
+from arclink.analysis.matrices.windows import WHOLE
 from arclink.errors import UsageError
 from tests.analysis.matrices import matrices, matrix_of
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.queries import LinkQuery
-from arclink.analysis.paths import PathAnswer, PathChoice, PathQuery, Usable, find_path
+from arclink.analysis.matrices.paths import PathAnswer, PathChoice, PathQuery, Usable, find_path
 from arclink.model import Timestamp, UriR
 from arclink.uris.surts import surt_of
 from tests.store.memory_store import MemoryStore, Page, link

@@ -15,10 +15,10 @@ from scipy.optimize import OptimizeWarning
 from scipy.sparse import csr_matrix
 from scipy.special import zeta
 
-from arclink.analysis import edges, properties
-from arclink.analysis.edges import Nodes, has_edges, rows_of
-from arclink.analysis.power_law import PowerLaw, fit_power_law
-from arclink.analysis.properties import (
+from arclink.analysis.matrices import edges, properties
+from arclink.analysis.matrices.edges import Nodes, has_edges, rows_of
+from arclink.analysis.matrices.power_law import PowerLaw, fit_power_law
+from arclink.analysis.matrices.properties import (
     BowTie,
     Degrees,
     bow_tie,
@@ -26,9 +26,9 @@ from arclink.analysis.properties import (
     strong_components,
     weak_components,
 )
-from arclink.analysis.slice_builder import build_slices
-from arclink.analysis.slices import SliceOptions
-from arclink.analysis.windows import Windows
+from arclink.analysis.matrices.slice_builder import build_slices
+from arclink.analysis.matrices.slices import SliceOptions
+from arclink.analysis.matrices.windows import Windows
 from arclink.store.location import open_store
 from tests.analysis.matrices import matrices, matrix_of
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from arclink.analysis.slice_cache import cache_next_to, open_slices
-from arclink.analysis.slices import SliceOptions, Slices
-from arclink.analysis.windows import Windows
+from arclink.analysis.matrices.slice_cache import cache_next_to, open_slices
+from arclink.analysis.matrices.slices import SliceOptions, Slices
+from arclink.analysis.matrices.windows import Windows
 from arclink.cli.main import group
 from arclink.errors import UsageError
 from arclink.store.location import open_store

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.analysis.words import folded, words_of
+from arclink.analysis.matrices.words import folded, words_of
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from arclink.relations.kept import relations_of
+from arclink.analysis.relations.kept import relations_of
 from arclink.store.location import open_store
 from tests.browser.conftest import Service, all_of, looking
 

@@ -23,6 +23,7 @@ from arclink.captures.queries import StreamQuery
 from arclink.captures.ranks import KEPT_TABLES, RankTables
 from arclink.captures.read import PageReader
 from arclink.captures.stream import CaptureStream
+from arclink.captures.subsets.opener import open_graph
 from arclink.captures.warc import END_URI
 from arclink.cli.main import group
 from arclink.errors import GoneError, InputError, UsageError
@@ -33,7 +34,6 @@ from arclink.service.application import create_app
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
-from arclink.subsets.opener import open_graph
 from tests.archives.made_archives import arc, http
 from tests.captures.archives import T1, T2, T3, Record, build, store_of, write_warc
 from tests.captures.reading import (

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from arclink.analysis.relations.database import ShownRelations
 from arclink.captures.locate import capture_shown
 from arclink.checksums import distance_of, in_other_form, is_reference
 from arclink.model import Memento, UriR
-from arclink.relations.database import ShownRelations
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of

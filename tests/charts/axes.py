@@ -3,7 +3,7 @@
 from arclink.access.chronicles import Chronicle, unit_for
 from arclink.access.reader import MementoSummary
 from arclink.access.seen_links import SeenLinks
-from arclink.charts.time_axis import Axis
+from arclink.analysis.charts.time_axis import Axis
 from arclink.model import Timestamp
 
 

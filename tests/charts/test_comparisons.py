@@ -5,11 +5,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from arclink.charts.comparisons import matrix, ranks, survival, up_and_down
-from arclink.charts.layout import placed
-from arclink.charts.network import NetworkNode, network
-from arclink.charts.pictures import Drawing
-from arclink.charts.svg import LEAST_TALL
+from arclink.analysis.charts.comparisons import matrix, ranks, survival, up_and_down
+from arclink.analysis.charts.layout import placed
+from arclink.analysis.charts.network import NetworkNode, network
+from arclink.analysis.charts.pictures import Drawing
+from arclink.analysis.charts.svg import LEAST_TALL
 
 SVG = "{http://www.w3.org/2000/svg}"
 YEARS = ["2009", "2010", "2011"]

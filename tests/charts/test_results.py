@@ -14,7 +14,7 @@ import pyarrow as arrow
 import pytest
 
 import arclink
-from arclink.charts.results import ResultRows
+from arclink.analysis.charts.results import ResultRows
 from arclink.errors import UsageError
 from arclink.linkgraph import LinkGraph
 from tests.demos import Demos

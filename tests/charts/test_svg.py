@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from arclink.charts.svg import LEAST_TALL, WIDTH, Points, Series, bars, log_log
+from arclink.analysis.charts.svg import LEAST_TALL, WIDTH, Points, Series, bars, log_log
 
 
 def heights(chart: str) -> dict[str, float]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arclink.relations.folder import remove_relations
+from arclink.analysis.relations.folder import remove_relations
 from arclink.store.location import open_store
 from tests.demos import Demos
 from tests.durability.disks import interrupted_at, on_disk, operations

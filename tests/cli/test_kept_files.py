@@ -8,9 +8,11 @@ from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.analysis.slice_cache import cache_next_to, open_slices
-from arclink.analysis.slices import SliceOptions
+from arclink.analysis.matrices.slice_cache import cache_next_to, open_slices
+from arclink.analysis.matrices.slices import SliceOptions
 from arclink.captures.ranks import RankTables
+from arclink.captures.subsets.catalog import SubsetCatalog
+from arclink.captures.subsets.language import parse_selection
 from arclink.cli.main import group
 from arclink.errors import SealError
 from arclink.files.sealed import problems_in
@@ -19,8 +21,6 @@ from arclink.service.server import serve
 from arclink.store.location import kept_next_to, open_store
 from arclink.store.protocols import Takedown
 from arclink.store.takedown_lists import list_path, listed
-from arclink.subsets.catalog import SubsetCatalog
-from arclink.subsets.language import parse_selection
 from tests.demos import Demos
 
 SITE = "example,aurora-daily)/"

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from arclink.analysis.relations.database import ShownRelations
+from arclink.analysis.relations.folder import tables_folder
 from arclink.cli.main import group
 from arclink.errors import CaptureError
-from arclink.relations.database import ShownRelations
-from arclink.relations.folder import tables_folder
 from arclink.store.location import open_store
 from tests.access.sqlite_pages import load_pages
 from tests.store.memory_store import Page, link

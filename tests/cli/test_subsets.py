@@ -8,9 +8,9 @@ from click.testing import CliRunner, Result
 
 import arclink
 from arclink.access.common import SUBSET
+from arclink.captures.subsets.language import SelectionError
 from arclink.cli.main import group
 from arclink.store.location import open_store
-from arclink.subsets.language import SelectionError
 from tests.demos import Demos
 from tests.reference.tables import commands
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from arclink.analysis.relations.folder import tables_folder
+from arclink.analysis.relations.kept import relations_of
 from arclink.cli.main import group
-from arclink.relations.folder import tables_folder
-from arclink.relations.kept import relations_of
 from arclink.store.location import open_store
 from tests.durability.disks import killed_at, operations
 from tests.relations.rows import rows_in, rows_of

@@ -15,9 +15,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from arclink.mapreduce.hadoop import HadoopRunner
-from arclink.mapreduce.spark import SparkRunner
-from arclink.network.hdfs import WebHdfs
+from arclink.engines.hadoop import HadoopRunner
+from arclink.engines.hdfs import WebHdfs
+from arclink.engines.spark import SparkRunner
 from tests.engines.builds import Here, build_here
 from tests.mapreduce.contract import Inputs, make_inputs
 
@@ -356,8 +356,8 @@ class Cassandra:
 
     def keyspace(self, options: str = "") -> str:
         """Return the URL of a new store, with tables."""
-        from arclink.store.cassandra.addresses import parse_address
-        from arclink.store.cassandra.schema import apply_schema
+        from arclink.engines.cassandra.addresses import parse_address
+        from arclink.engines.cassandra.schema import apply_schema
 
         self._made += 1
         url = f"cassandra://{self.hosts}/test{self._made}{options}"
@@ -368,8 +368,8 @@ class Cassandra:
         """Make a store look empty: all that was loaded is of steps that never were finished. From
         time to time it is emptied.
         """
-        from arclink.store.cassandra.addresses import parse_address
-        from arclink.store.cassandra.schema import empty_store, open_database
+        from arclink.engines.cassandra.addresses import parse_address
+        from arclink.engines.cassandra.schema import empty_store, open_database
 
         address = parse_address(url)
         self._given_up += 1

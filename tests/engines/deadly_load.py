@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from arclink.engines.cassandra import database
+from arclink.engines.cassandra.database import Database, Found, Values, Writer
 from arclink.jobs.load_graph import LoadGraph
 from arclink.mapreduce.job import Pair, attempt_number
-from arclink.store.cassandra import database
-from arclink.store.cassandra.database import Database, Found, Values, Writer
 
 DEATHS = "ARCLINK_TEST_DEATHS"
 """The environment variable with a folder, which gets a file for each task that was killed."""

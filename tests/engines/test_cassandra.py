@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arclink.store.cassandra import database, merging, surt_lists, tables, tasks
+from arclink.engines.cassandra import database, merging, surt_lists, tables, tasks
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra

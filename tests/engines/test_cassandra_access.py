@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.database import KEY_PASSWORD
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.database import KEY_PASSWORD
 from arclink.store.layouts import STORE
 from tests.engines.conftest import Cassandra, running_cassandra
 from tests.engines.fetching import fetch

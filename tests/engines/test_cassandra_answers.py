@@ -11,13 +11,13 @@ from click.testing import CliRunner
 
 from arclink.captures.locate import find_capture
 from arclink.captures.read import PageReader
+from arclink.captures.subsets.opener import open_graph
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.errors import CaptureError
 from arclink.model import Memento, Surt
 from arclink.store.location import open_store
 from arclink.store.protocols import Answers
-from arclink.subsets.opener import open_graph
 from tests.engines.conftest import Cassandra
 from tests.engines.fetching import fetch
 from tests.service.conftest import served
@@ -219,8 +219,8 @@ def test_what_is_wrong_is_said_with_what_to_do(
 
 
 def test_a_schema_that_is_newer_is_refused(cassandra: Cassandra) -> None:
-    from arclink.store.cassandra.addresses import parse_address
-    from arclink.store.cassandra.schema import open_database
+    from arclink.engines.cassandra.addresses import parse_address
+    from arclink.engines.cassandra.schema import open_database
 
     url = cassandra.keyspace()
     open_database(parse_address(url)).ask("UPDATE steps SET layout = 99 WHERE store = 0")

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from arclink.engines.cassandra import surt_lists, tables
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.by_jobs import load_parts
+from arclink.engines.cassandra.schema import open_database
+from arclink.engines.cassandra.tables import KEYED, NUMBERED
 from arclink.errors import StoreError
 from arclink.model import ALL_TIME, Forgotten, Surt
 from arclink.store.blocks import relations
 from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.outlinks import OutlinkBlock
-from arclink.store.cassandra import surt_lists, tables
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.by_jobs import load_parts
-from arclink.store.cassandra.schema import open_database
-from arclink.store.cassandra.tables import KEYED, NUMBERED
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
 from arclink.uris.surts import surt_of

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import pytest
 
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.database import Database
+from arclink.engines.cassandra.schema import open_database
+from arclink.engines.cassandra.tables import KEYED
 from arclink.store.blocks.byte_layouts import pack_checksum
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.database import Database
-from arclink.store.cassandra.schema import open_database
-from arclink.store.cassandra.tables import KEYED
 from arclink.store.location import open_store
 from tests.engines.conftest import Cassandra
 from tests.engines.web import write_web

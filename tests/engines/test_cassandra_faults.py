@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.schema import open_database
 from arclink.errors import StoreError
 from arclink.model import Surt
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.schema import open_database
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra, run_script, running_cassandra
@@ -218,8 +218,8 @@ def test_inlinks_of_a_hub_continue_after_any_of_them(
     """A hub is spread over partitions, and any of its inlinks is found without reading those before
     it.
     """
+    from arclink.engines.cassandra import tables
     from arclink.store.blocks import relations
-    from arclink.store.cassandra import tables
 
     monkeypatch.setattr(relations, "CHUNK", 4)
     monkeypatch.setattr(tables, "HOME", 4)

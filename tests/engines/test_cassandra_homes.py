@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from arclink.engines.cassandra import removal, schema, tables
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.schema import open_database
+from arclink.engines.cassandra.store import CassandraStore
+from arclink.engines.cassandra.tables import KEYED, WRITTEN_ONCE
 from arclink.model import ALL_TIME, Forgotten, Surt
-from arclink.store.cassandra import removal, schema, tables
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.schema import open_database
-from arclink.store.cassandra.store import CassandraStore
-from arclink.store.cassandra.tables import KEYED, WRITTEN_ONCE
 from arclink.store.layouts import IN_CASSANDRA, STORE, OldStoreWarning
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore, Removed, Share, Takedown

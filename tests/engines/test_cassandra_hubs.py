@@ -12,9 +12,9 @@ import pytest
 from arclink.access.answers import answer_link_query
 from arclink.access.members import Budget, Member
 from arclink.access.queries import LinkQuery
+from arclink.engines.cassandra.steps import FRESH
+from arclink.engines.cassandra.store import CassandraStore
 from arclink.model import Surt
-from arclink.store.cassandra.steps import FRESH
-from arclink.store.cassandra.store import CassandraStore
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore, KnownFile
 from benchmarks.look_ups import HUB

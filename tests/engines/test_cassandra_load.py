@@ -13,6 +13,10 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.cli.main import group
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.by_jobs import load_parts
+from arclink.engines.cassandra.schema import open_database
+from arclink.engines.cassandra.tables import KEYED, NUMBERED
 from arclink.errors import PipelineError, StoreError
 from arclink.mapreduce.runs import Job, JobRunner
 from arclink.operations.one_stage import write_archives, write_settings
@@ -20,10 +24,6 @@ from arclink.pipeline import stages
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.records_read import check_read
 from arclink.pipeline.settings import BuildSettings
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.by_jobs import load_parts
-from arclink.store.cassandra.schema import open_database
-from arclink.store.cassandra.tables import KEYED, NUMBERED
 from arclink.store.location import open_store
 from tests.engines import deadly_load
 from tests.engines.builds import cluster_of

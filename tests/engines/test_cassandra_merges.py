@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from arclink.engines.cassandra import merging, schema, surt_lists, tasks
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.by_jobs import load_parts
+from arclink.engines.cassandra.database import Database
+from arclink.engines.cassandra.schema import open_database
+from arclink.engines.cassandra.store import CassandraStore
 from arclink.errors import StoreError
 from arclink.model import ALL_TIME, Forgotten, Surt
-from arclink.store.cassandra import merging, schema, surt_lists, tasks
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.by_jobs import load_parts
-from arclink.store.cassandra.database import Database
-from arclink.store.cassandra.schema import open_database
-from arclink.store.cassandra.store import CassandraStore
 from arclink.store.layouts import IN_CASSANDRA, STORE
 from arclink.store.location import open_store
 from arclink.store.protocols import Cluster, GraphStore, Takedown

@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arclink.cli.main import group
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.by_jobs import load_parts
+from arclink.engines.cassandra.reader import CassandraReader
+from arclink.engines.cassandra.schema import open_database
+from arclink.engines.cassandra.steps import Steps
+from arclink.engines.cassandra.store import CassandraStore
 from arclink.errors import StoreError
 from arclink.known import NOT_COUNTED
 from arclink.model import Memento, Span, Timestamp
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.by_jobs import load_parts
-from arclink.store.cassandra.reader import CassandraReader
-from arclink.store.cassandra.schema import open_database
-from arclink.store.cassandra.steps import Steps
-from arclink.store.cassandra.store import CassandraStore
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore, OpenStore, Takedown, WholeStore
 from arclink.uris.methods import key_of_answer

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arclink.mapreduce.engine import JobCall
+from arclink.engines.engine import JobCall
 from arclink.mapreduce.runs import JobRunner, parts_of
 from arclink.pipeline.jobs import JOBS
 from tests.engines.conftest import Hadoop, Spark

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from arclink.mapreduce.emr import LOGGED
+from arclink.engines.emr import LOGGED
 from arclink.pipeline.jobs import JOBS
 from tests.engines.conftest import ROOT, running_moto
 

@@ -18,9 +18,9 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
+from arclink.engines import versions
+from arclink.engines.engine_files import files_of
 from arclink.errors import PipelineError
-from arclink.mapreduce import versions
-from arclink.network.engine_files import files_of
 from tests.engines.builds import answers, build, counts_of
 from tests.engines.conftest import ROOT, engines_folder, needs, run_script, running_moto, running_s3
 
@@ -95,7 +95,7 @@ def settings(text: str, folder: Path, subnet: str, address: str) -> str:
         "SUBNET": subnet,
         "eu-central-1": "us-east-1",  # the region that the server of S3 has
         "/PATH/TO/relations.jar": str(engines_folder() / "hadoop/relations.jar"),
-        "/usr/lib/arclink/relations.jar": str(engines_folder() / "hadoop/relations.jar"),
+        "/usr/lib/arclink/analysis/relations.jar": str(engines_folder() / "hadoop/relations.jar"),
         "python_bin: python3.11": f"python_bin: {ROOT / '.venv/bin/python'}",
         # This Hadoop has no native libraries.
         "compress.ZStandardCodec": "compress.DefaultCodec",

@@ -8,8 +8,8 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from arclink.export.exports import export
-from arclink.export.queries import ExportQuery
+from arclink.analysis.export.exports import export
+from arclink.analysis.export.queries import ExportQuery
 from arclink.store.location import open_store
 from tests.engines.conftest import ROOT, engines_folder, needs, run_script
 from tests.pipeline.conftest import demo, store

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from arclink.counts import Counts
+from arclink.engines.engine import JobCall
+from arclink.engines.hadoop import HadoopRunner
 from arclink.errors import PipelineError
-from arclink.mapreduce.engine import JobCall
-from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.runs import Job, JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives

@@ -13,22 +13,22 @@ import pytest
 from click.testing import CliRunner
 
 import arclink
-from arclink.analysis.slices import Level
+from arclink.analysis.matrices.slices import Level
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
+from arclink.engines.cassandra.reader import CassandraReader
+from arclink.engines.hadoop import HadoopRunner
+from arclink.engines.hdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
+from arclink.engines.spark import SparkEngineRunner
 from arclink.errors import CaptureError
 from arclink.jobs.rank_pages import RankPages
-from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.runs import Job, parts_of
-from arclink.mapreduce.spark import SparkEngineRunner
 from arclink.model import ALL_TIME, Checksum, Forgotten, Payload, Surt, UriR
-from arclink.network.hdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
 from arclink.pipeline import inputs
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.relations import parse_inlinks, parse_outlinks
-from arclink.store.cassandra.reader import CassandraReader
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
 from benchmarks.built_stores import build_store

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from arclink.demo import write_demo_archive
-from arclink.network.hdfs import WebHdfs
+from arclink.engines.hdfs import WebHdfs
 from tests.engines.builds import answers, build
 from tests.engines.conftest import Hadoop, running_hadoop
 

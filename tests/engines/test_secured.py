@@ -9,10 +9,10 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
+from arclink.engines import hdfs as network_hdfs
+from arclink.engines.hadoop_tokens import TOKEN_FILE
+from arclink.engines.hdfs import AUTHORITY, WebHdfs
 from arclink.errors import InputError
-from arclink.network import hdfs as network_hdfs
-from arclink.network.hadoop_tokens import TOKEN_FILE
-from arclink.network.hdfs import AUTHORITY, WebHdfs
 from tests.engines.builds import answers, build
 from tests.engines.conftest import Hadoop, engines_folder, needs, running_hadoop
 

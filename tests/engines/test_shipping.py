@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.cli.main import group
+from arclink.engines.check_environment import MARK
+from arclink.engines.engine import JobCall
+from arclink.engines.versions import versions_here
 from arclink.errors import PipelineError
-from arclink.mapreduce.check_environment import MARK
-from arclink.mapreduce.engine import JobCall
 from arclink.mapreduce.runs import JobRunner, parts_of
-from arclink.mapreduce.versions import versions_here
 from arclink.pipeline.jobs import JOBS
 from tests.engines.conftest import Hadoop
 from tests.mapreduce.contract import Inputs, without_blocks

@@ -16,14 +16,14 @@ from pathlib import Path
 import orjson
 import pytest
 
-from arclink.analysis.slices import Level
+from arclink.analysis.matrices.slices import Level
 from arclink.demo import write_demo_archive
+from arclink.engines import versions
+from arclink.engines.spark import SparkRunner
 from arclink.errors import PipelineError
 from arclink.jobs.rank_pages import RankPages
-from arclink.mapreduce import versions
 from arclink.mapreduce.job import ArclinkJob
 from arclink.mapreduce.runs import JobRunner, parts_of
-from arclink.mapreduce.spark import SparkRunner
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.jobs import JOBS

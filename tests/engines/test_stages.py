@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.cli.main import group
-from arclink.network.hdfs import WebHdfs
+from arclink.engines.hdfs import WebHdfs
 from tests.engines.builds import Here, answers
 from tests.engines.conftest import Hadoop, Spark
 

@@ -7,8 +7,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from arclink.export.exports import Exported, export
-from arclink.export.queries import ExportQuery
+from arclink.analysis.export.exports import Exported, export
+from arclink.analysis.export.queries import ExportQuery
 from arclink.store.location import open_store
 from tests.pipeline.conftest import demo, store, truth
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from arclink.analysis.export.queries import ExportFormat
 from arclink.captures.queries import FORMATS_OF_FILES, CaptureFormat
 from arclink.cli.main import group
-from arclink.export.queries import ExportFormat
 from arclink.store.location import open_store
 from arclink.version import VERSION
 from tests.demos import Demos

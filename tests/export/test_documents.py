@@ -10,10 +10,10 @@ import igraph
 import networkx as nx
 import pytest
 
-from arclink.export.exports import export, picture_of
-from arclink.export.markup import links_of, nodes_of
-from arclink.export.queries import ExportQuery
-from arclink.export.spells import spells_of
+from arclink.analysis.export.exports import export, picture_of
+from arclink.analysis.export.markup import links_of, nodes_of
+from arclink.analysis.export.queries import ExportQuery
+from arclink.analysis.export.spells import spells_of
 from arclink.store.location import open_store
 from tests.export.conftest import Export
 from tests.export.edges import picture_edges

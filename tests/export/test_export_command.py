@@ -11,11 +11,11 @@ from click.testing import CliRunner, Result
 
 from arclink.access.kinds import NAVIGATION, kinds_line
 from arclink.access.queries import BadParameterError
+from arclink.analysis.export import exports as exporting
+from arclink.analysis.export.exports import export
+from arclink.analysis.export.queries import ExportFormat, ExportQuery
 from arclink.cli.main import group
 from arclink.errors import ExportError
-from arclink.export import exports as exporting
-from arclink.export.exports import export
-from arclink.export.queries import ExportFormat, ExportQuery
 from arclink.store.location import open_store
 from tests.store.memory_store import MemoryStore, Page
 

@@ -8,11 +8,11 @@ import pytest
 from networkx.algorithms.community import louvain_communities, modularity
 
 import arclink
-from arclink.analysis.slices import Level
-from arclink.export.exports import picture_of
-from arclink.export.markup import ATTRIBUTES, links_of, nodes_of
-from arclink.export.node_facts import NodeFacts, facts_of
-from arclink.export.queries import ExportQuery
+from arclink.analysis.export.exports import picture_of
+from arclink.analysis.export.markup import ATTRIBUTES, links_of, nodes_of
+from arclink.analysis.export.node_facts import NodeFacts, facts_of
+from arclink.analysis.export.queries import ExportQuery
+from arclink.analysis.matrices.slices import Level
 from arclink.store.location import open_store
 from arclink.uris.surts import surt_of
 from tests.export.conftest import Export

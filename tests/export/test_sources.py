@@ -10,8 +10,8 @@ from arclink.access.answers import answer_link_query
 from arclink.access.formats import FORMATS
 from arclink.access.formats.statements import TWG
 from arclink.access.queries import LinkQuery
-from arclink.export.exports import export
-from arclink.export.queries import ExportQuery
+from arclink.analysis.export.exports import export
+from arclink.analysis.export.queries import ExportQuery
 from arclink.linkgraph import LinkGraph
 from arclink.model import UriR
 from arclink.uris.resolution import Base, serialised

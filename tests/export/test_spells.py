@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.access.texts import printable_uri
-from arclink.analysis.slices import Level
-from arclink.export.exports import picture_of
-from arclink.export.link_scan import links_shown
-from arclink.export.markup import nodes_of
-from arclink.export.queries import ExportQuery
-from arclink.export.spells import Spell, joined, spells_of
+from arclink.analysis.export.exports import picture_of
+from arclink.analysis.export.link_scan import links_shown
+from arclink.analysis.export.markup import nodes_of
+from arclink.analysis.export.queries import ExportQuery
+from arclink.analysis.export.spells import Spell, joined, spells_of
+from arclink.analysis.matrices.slices import Level
 from arclink.model import Timestamp, UriR
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore

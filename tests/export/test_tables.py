@@ -19,10 +19,10 @@ from arclink.access.formats import FORMATS
 from arclink.access.formats.statements import TWG, describe_outlink, ntriples_lines
 from arclink.access.members import member_of
 from arclink.access.queries import LinkQuery
-from arclink.export import parquet
-from arclink.export.exports import export
-from arclink.export.link_scan import links_shown
-from arclink.export.queries import ExportQuery
+from arclink.analysis.export import parquet
+from arclink.analysis.export.exports import export
+from arclink.analysis.export.link_scan import links_shown
+from arclink.analysis.export.queries import ExportQuery
 from arclink.files import spill
 from arclink.filter.rules import Rules
 from arclink.model import UriR

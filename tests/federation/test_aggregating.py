@@ -21,10 +21,10 @@ from arclink.access.archives import Outcome
 from arclink.access.queries import LinkQuery
 from arclink.cli.main import group
 from arclink.errors import InstanceError, OperatorError, StoreError, UsageError
-from arclink.federation.http_client import HttpAnswer
-from arclink.federation.instances import Instance, parse_instances
-from arclink.federation.limits import QueryLimits
-from arclink.federation.requests import Asking
+from arclink.others.federation.http_client import HttpAnswer
+from arclink.others.federation.instances import Instance, parse_instances
+from arclink.others.federation.limits import QueryLimits
+from arclink.others.federation.requests import Asking
 from arclink.service.settings import Settings
 from arclink.uris.surts import surt_of
 from tests.access.rdf_listings import T1
@@ -372,7 +372,7 @@ def test_a_query_does_not_wait_for_a_thread_that_cannot_be_ended(
         ended.append(1)
         raise InstanceError("too late")
 
-    monkeypatch.setattr("arclink.federation.requests.fetch", hangs)
+    monkeypatch.setattr("arclink.others.federation.requests.fetch", hangs)
     ((found, report),) = Asking(
         (Instance("x", "http://127.0.0.1:9"),), QueryLimits(whole_seconds=0.2)
     ).ask(QUERY)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from arclink.federation.cache import OVERHEAD, AnswerCache
-from arclink.federation.http_client import HttpAnswer
+from arclink.others.federation.cache import OVERHEAD, AnswerCache
+from arclink.others.federation.http_client import HttpAnswer
 
 
 class Clock:

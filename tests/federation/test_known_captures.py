@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from arclink.access.answers import LinkAnswer, answer_link_query
 from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.formats import FORMATS
-from arclink.federation.instance_answers import as_received
-from arclink.federation.json_answers import parse_json_answer
-from arclink.federation.listings import parse_listing
-from arclink.federation.merge import merge
-from arclink.federation.merged_answers import MergedQuery, answer_of
-from arclink.federation.validation import accepted_findings
 from arclink.known import KnownLinks
 from arclink.model import Timestamp, UriR
+from arclink.others.federation.instance_answers import as_received
+from arclink.others.federation.json_answers import parse_json_answer
+from arclink.others.federation.listings import parse_listing
+from arclink.others.federation.merge import merge
+from arclink.others.federation.merged_answers import MergedQuery, answer_of
+from arclink.others.federation.validation import accepted_findings
 from tests.store.memory_store import MemoryStore, Page, link
 
 A, WWW = "http://a.example/", "http://www.a.example/"

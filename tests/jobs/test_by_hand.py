@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from arclink.analysis.relations.kept import relations_of, rows_in
 from arclink.mapreduce.runs import parts_of
 from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
-from arclink.relations.kept import relations_of, rows_in
 from arclink.store.location import open_store
 from benchmarks.built_stores import build_store
 from tests.engines.builds import answers

@@ -1,10 +1,10 @@
-"""The job gives the ranks of `arclink.analysis.pagerank`, on every runner of one machine."""
+"""The job gives the ranks of `arclink.analysis.matrices.pagerank`, on every runner of one machine."""
 
 from pathlib import Path
 
 import pytest
 
-from arclink.analysis.slices import Level
+from arclink.analysis.matrices.slices import Level
 from arclink.jobs.rank_pages import RankPages
 from tests.jobs.ranks import assert_near, options_of, ranked, ranks_in
 

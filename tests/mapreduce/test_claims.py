@@ -7,11 +7,11 @@ from pathlib import Path
 import orjson
 import pytest
 
+from arclink.engines import hadoop as mapreduce_hadoop
+from arclink.engines.emr import EmrRunner
+from arclink.engines.engine import JobCall
+from arclink.engines.hadoop import HadoopRunner
 from arclink.errors import InputError, StoreError
-from arclink.mapreduce import hadoop as mapreduce_hadoop
-from arclink.mapreduce.emr import EmrRunner
-from arclink.mapreduce.engine import JobCall
-from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.mapreduce.runs import Job
 from tests.mapreduce.files_in_memory import Files
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from arclink.mapreduce.engine import JobCall
-from arclink.mapreduce.hadoop import HadoopRunner
-from arclink.mapreduce.spark import SparkEngineRunner, SparkRunner
-from arclink.network.hdfs import AUTHORITY, WebHdfs
-from arclink.network.name_nodes import ADDRESS
+from arclink.engines.engine import JobCall
+from arclink.engines.hadoop import HadoopRunner
+from arclink.engines.hdfs import AUTHORITY, WebHdfs
+from arclink.engines.name_nodes import ADDRESS
+from arclink.engines.spark import SparkEngineRunner, SparkRunner
 from arclink.pipeline.jobs import JOBS
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from arclink.mapreduce.emr import EmrRunner, LoggedEmrRunner
-from arclink.mapreduce.engine import EngineRunner, JobCall, options_for_tasks
-from arclink.mapreduce.hadoop import MOST_PARTS, HadoopRunner, QuickHadoopRunner
+from arclink.engines.emr import EmrRunner, LoggedEmrRunner
+from arclink.engines.engine import EngineRunner, JobCall, options_for_tasks
+from arclink.engines.hadoop import MOST_PARTS, HadoopRunner, QuickHadoopRunner
+from arclink.engines.spark import SparkEngineRunner, SparkRunner
 from arclink.mapreduce.job_settings import NEEDED
-from arclink.mapreduce.spark import SparkEngineRunner, SparkRunner
 from arclink.pipeline.jobs import JOBS
 from tests.mapreduce.files_in_memory import Files
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from arclink.engines.emr import EmrRunner
+from arclink.engines.engine import JobCall
+from arclink.engines.hadoop import HadoopRunner
 from arclink.errors import PipelineError
-from arclink.mapreduce.emr import EmrRunner
-from arclink.mapreduce.engine import JobCall
-from arclink.mapreduce.hadoop import HadoopRunner
 from arclink.pipeline.jobs import JOBS
 
 

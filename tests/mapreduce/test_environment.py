@@ -8,7 +8,7 @@ import sys
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from arclink.mapreduce.environment import FOR_TABLES, _compiled, _needed
+from arclink.engines.environment import FOR_TABLES, _compiled, _needed
 
 
 def test_bytecode_is_read_whatever_became_of_the_times_of_its_source(tmp_path: Path) -> None:

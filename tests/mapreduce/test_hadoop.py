@@ -12,11 +12,10 @@ import pytest
 from mrjob.step import StepFailedException
 
 from arclink.counts import Counts
-from arclink.errors import PipelineError, TaskError
-from arclink.jobs.invert_links import InvertLinks
-from arclink.mapreduce.engine import JobCall, seconds_of_tasks
-from arclink.mapreduce.hadoop import COMBINED, MOST_PARTS, USUAL_BLOCK, HadoopRunner, failure_of
-from arclink.mapreduce.properties import (
+from arclink.engines.cassandra.rows import PART_BITS
+from arclink.engines.engine import JobCall, seconds_of_tasks
+from arclink.engines.hadoop import COMBINED, MOST_PARTS, USUAL_BLOCK, HadoopRunner, failure_of
+from arclink.engines.properties import (
     IN_ONE_CONTAINER,
     LEAST_SPLIT,
     MASTER_MEMORY,
@@ -26,10 +25,11 @@ from arclink.mapreduce.properties import (
     TASK_MEMORY,
     TASK_OPTIONS,
 )
+from arclink.errors import PipelineError, TaskError
+from arclink.jobs.invert_links import InvertLinks
 from arclink.mapreduce.task_variables import CONTAINER, CPU_OF_JVM, CPU_OF_PYTHON
 from arclink.pipeline.jobs import JOBS
 from arclink.shares import BYTES_OF_CORE
-from arclink.store.cassandra.rows import PART_BITS
 from tests.mapreduce.files_in_memory import Files
 
 
@@ -329,7 +329,7 @@ def test_a_job_that_never_began_is_started_again(
     runner = HadoopRunner("hadoop", cores, tmp_path / "tasks", root="hdfs:///work", apart=True)
     waited: list[float] = []
     monkeypatch.setattr("arclink.network.retries.time.sleep", waited.append)
-    monkeypatch.setattr("arclink.mapreduce.hadoop.PATIENCE", (1, 2, 3))
+    monkeypatch.setattr("arclink.engines.hadoop.PATIENCE", (1, 2, 3))
     monkeypatch.setattr(HadoopRunner, "_files", lambda _: Files())
     runs: list[str] = []
     few = starts if starts == 1 else 2

@@ -5,11 +5,11 @@ from pathlib import Path
 import orjson
 import pytest
 
+from arclink.engines.spark_application import settings_of
+from arclink.engines.spark_jobs import ByTask, LastCounts
 from arclink.errors import UsageError
 from arclink.jobs.extract_links import ExtractLinks
 from arclink.jobs.invert_links import InvertLinks
-from arclink.mapreduce.spark_application import settings_of
-from arclink.mapreduce.spark_jobs import ByTask, LastCounts
 
 
 def settings(folder: Path, **options: object) -> Path:

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.engines.hdfs import WebHdfs
+from arclink.engines.name_nodes import ADDRESS
 from arclink.errors import InputError
 from arclink.network.addresses import joined, parse_server_address
 from arclink.network.drivers import driver_of
-from arclink.network.hdfs import WebHdfs
-from arclink.network.name_nodes import ADDRESS
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arclink.engines.hadoop_tokens import TOKEN_FILE, parse_tokens, read_token, ticket_header
 from arclink.errors import InputError
-from arclink.network.hadoop_tokens import TOKEN_FILE, parse_tokens, read_token, ticket_header
 from tests.network.token_files import text_of, token, token_file
 
 HERE = token("HDFS_DELEGATION_TOKEN", "127.0.0.1:8020")

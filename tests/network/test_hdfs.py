@@ -15,12 +15,12 @@ import pytest
 from arclink.archives.locations import RemotePath
 from arclink.archives.marks import look_at_each
 from arclink.archives.reader import ArchiveFile
+from arclink.engines import hdfs as network_hdfs
+from arclink.engines.hadoop_tokens import TOKEN_FILE
+from arclink.engines.hdfs import BLOCK, HdfsBytes, WebHdfs, webhdfs_address
+from arclink.engines.name_nodes import ADDRESS, SETTINGS, uses_webhdfs
 from arclink.errors import InputError
 from arclink.mapreduce.runs import JobRunner
-from arclink.network import hdfs as network_hdfs
-from arclink.network.hadoop_tokens import TOKEN_FILE
-from arclink.network.hdfs import BLOCK, HdfsBytes, WebHdfs, webhdfs_address
-from arclink.network.name_nodes import ADDRESS, SETTINGS, uses_webhdfs
 from arclink.pipeline import inputs
 from arclink.pipeline.inputs import FileMarks, describe, leave_out_foreign, looked_at_by_tasks
 from tests.network.token_files import text_of, token, token_file
@@ -162,7 +162,7 @@ def test_a_block_whose_only_data_node_is_gone_is_an_error(hdfs: ThreadingHTTPSer
 def test_a_short_step_forward_reads_on_and_a_long_one_sends_a_request(
     hdfs: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.network.hdfs.LARGEST_GAP", BLOCK)
+    monkeypatch.setattr("arclink.engines.hdfs.LARGEST_GAP", BLOCK)
     with HdfsBytes("hdfs://cluster/plain") as file:
         for offset in (0, 2 * BLOCK + 5, 2 * BLOCK, 5 * BLOCK):
             assert file.read(offset, 10) == DATA[offset : offset + 10]

@@ -15,10 +15,10 @@ from urllib.parse import parse_qs, urlsplit
 import orjson
 import pytest
 
+from arclink.engines import hdfs as network_hdfs
+from arclink.engines.hdfs import FileEntry, WebHdfs
+from arclink.engines.name_nodes import ADDRESS, SETTINGS, known_name_nodes, name_nodes, uses_webhdfs
 from arclink.errors import InputError
-from arclink.network import hdfs as network_hdfs
-from arclink.network.hdfs import FileEntry, WebHdfs
-from arclink.network.name_nodes import ADDRESS, SETTINGS, known_name_nodes, name_nodes, uses_webhdfs
 
 GONE = "127.0.0.3"
 """A DataNode that does not answer."""

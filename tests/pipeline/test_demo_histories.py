@@ -11,8 +11,8 @@ import pytest
 import arclink
 from arclink.access.members import Validity
 from arclink.access.queries import LinkQuery
-from arclink.analysis.paths import PathChoice, PathQuery, Usable, find_path
-from arclink.analysis.slices import Level
+from arclink.analysis.matrices.paths import PathChoice, PathQuery, Usable, find_path
+from arclink.analysis.matrices.slices import Level
 from arclink.model import Timestamp, UriR
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.pipeline.rates import (
+from arclink.engines.rates import (
     MEASURED_ON,
     TASKS,
     UNITS,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from arclink.captures.subsets.opener import open_graph
 from arclink.cli.main import group
 from arclink.filter.rules import Rules
 from arclink.model import Surt
@@ -16,7 +17,6 @@ from arclink.service.application import create_app
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
-from arclink.subsets.opener import open_graph
 from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
 

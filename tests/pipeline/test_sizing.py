@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.cli.main import group
-from arclink.errors import UsageError
-from arclink.pipeline.cluster_size import (
+from arclink.engines.cluster_size import (
     ASK,
     BYTES_A_CAPTURE,
     BYTES_A_LINK,
@@ -26,8 +25,9 @@ from arclink.pipeline.cluster_size import (
     paper_hours,
     plan,
 )
+from arclink.engines.rates import TASKS, UNITS, Amounts, Rate, format_rates, measured_rates
+from arclink.errors import UsageError
 from arclink.pipeline.inputs import MANY_FILES
-from arclink.pipeline.rates import TASKS, UNITS, Amounts, Rate, format_rates, measured_rates
 from arclink.pipeline.settings import usual_batch_bytes
 
 BATCH = 1_000_000_000

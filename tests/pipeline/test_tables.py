@@ -20,18 +20,24 @@ from click.testing import CliRunner
 from pyarrow import parquet
 
 import arclink
+from arclink.analysis.relations import by_tasks, kept
+from arclink.analysis.relations.by_tasks import (
+    FILES,
+    PartTask,
+    Place,
+    UnusedTablesWarning,
+    write_part,
+)
+from arclink.analysis.relations.database import ShownRelations
+from arclink.analysis.relations.folder import tables_folder
+from arclink.analysis.relations.kept import relations_of
+from arclink.analysis.relations.state import make_part, read_state
 from arclink.cli.main import group
+from arclink.engines.engine_files import FolderFiles
 from arclink.errors import ArclinkError, StoreError
 from arclink.files.sealed import SUMS, seal_folder
 from arclink.mapreduce.runs import JobRunner
-from arclink.network.engine_files import FolderFiles
 from arclink.pipeline.tables import write_tables
-from arclink.relations import by_tasks, kept
-from arclink.relations.by_tasks import FILES, PartTask, Place, UnusedTablesWarning, write_part
-from arclink.relations.database import ShownRelations
-from arclink.relations.folder import tables_folder
-from arclink.relations.kept import relations_of
-from arclink.relations.state import make_part, read_state
 from arclink.store.layouts import TABLES
 from arclink.store.location import open_store
 from arclink.store.protocols import Share
@@ -161,7 +167,7 @@ def test_a_killed_attempt_leaves_no_part_of_a_file(store: Path, tmp_path: Path) 
     program = (
         "import os, shutil, signal, sys\n"
         "from arclink.network import engine_files\n"
-        "from arclink.relations.by_tasks import write_parts\n"
+        "from arclink.analysis.relations.by_tasks import write_parts\n"
         "def half(source, target):\n"
         "    target.write(source.read(500)); target.flush()\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -13,10 +13,10 @@ from math import exp, log, log10, sqrt
 from typing import Any, NamedTuple
 
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.words import words_of
+from arclink.analysis.matrices.words import words_of
+from arclink.analysis.questions.table import QUESTIONS, Basis
 from arclink.checksums import is_reference
 from arclink.model import NO_CHECKSUM, Checksum, ContentId, Memento, Outlink, Surt, UriR
-from arclink.questions.table import QUESTIONS, Basis
 from arclink.store.protocols import Additions
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised

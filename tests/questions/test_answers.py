@@ -17,12 +17,12 @@ from arclink.access.formats.link_rows import anchors_as_rows
 from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import Direction
 from arclink.access.tallies import Period
-from arclink.analysis.slices import Level
+from arclink.analysis.matrices.slices import Level
+from arclink.analysis.questions.asking import ask
+from arclink.analysis.questions.queries import AskQuery
+from arclink.analysis.questions.table import EXTRA, QUESTIONS
+from arclink.analysis.relations.database import RelationsDatabase, ShownRelations
 from arclink.errors import LimitError, UsageError
-from arclink.questions.asking import ask
-from arclink.questions.queries import AskQuery
-from arclink.questions.table import EXTRA, QUESTIONS
-from arclink.relations.database import RelationsDatabase, ShownRelations
 from arclink.store.location import open_store
 from tests.captures.archives import T1, T2, Record, store_of
 from tests.questions import archive as odd
@@ -142,7 +142,7 @@ def test_links_that_are_read_in_slices_give_the_same_answer(
         inserts.append(statement.startswith("INSERT"))
         finish(opened, statement)
 
-    monkeypatch.setattr("arclink.questions.asking._LINKS_OF_MEGABYTE", 5)
+    monkeypatch.setattr("arclink.analysis.questions.asking._LINKS_OF_MEGABYTE", 5)
     monkeypatch.setattr(RelationsDatabase, "finish", finished)
     with database.apart(memory=1) as other:
         for asked in all_of(archive, name, scope)[::13]:
@@ -154,7 +154,7 @@ def test_links_that_are_read_in_slices_give_the_same_answer(
 def test_links_that_are_too_many_to_be_counted_first_give_the_same_answer(
     database: RelationsDatabase, archive: Archive, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.questions.asking._MOST_COUNTED", 2)
+    monkeypatch.setattr("arclink.analysis.questions.asking._MOST_COUNTED", 2)
     with database.apart() as other:
         assert sum(check(other, asked) for asked in all_of(archive, name, "domain")[::7])
 
@@ -242,7 +242,7 @@ def test_what_ends_an_answer_runs_in_the_thread_of_its_caller(
     database: RelationsDatabase, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may need the request that is answered, of which other threads know nothing."""
-    monkeypatch.setattr("arclink.relations.database._PATIENCE", 0)
+    monkeypatch.setattr("arclink.analysis.relations.database._PATIENCE", 0)
     threads = set()
     with database.apart(keep_on=lambda: threads.add(get_ident())) as other:
         ask(other, AskQuery.from_parameters([("scope", "domain"), ("uri", odd.ORG)], name=name))
@@ -253,7 +253,7 @@ def test_what_ends_an_answer_runs_in_the_thread_of_its_caller(
 def test_an_answer_that_takes_too_long_is_stopped(
     database: RelationsDatabase, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.relations.database._PATIENCE", 0)
+    monkeypatch.setattr("arclink.analysis.relations.database._PATIENCE", 0)
     query = AskQuery.from_parameters([("scope", "domain"), ("uri", odd.ORG)], name=name)
     with database.apart(seconds=1e-9) as other, pytest.raises(LimitError, match="stopped after"):
         ask(other, query)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from arclink.questions.asking import ask
-from arclink.questions.queries import AskQuery
+from arclink.analysis.questions.asking import ask
+from arclink.analysis.questions.queries import AskQuery
 from tests.relations.rows import database_of
 from tests.store.memory_store import MemoryStore, Page, link
 

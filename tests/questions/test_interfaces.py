@@ -25,19 +25,19 @@ import arclink
 from arclink.access.declarations import BadParameterError
 from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.kinds import ALL_KINDS
+from arclink.analysis.questions.asking import ask, key_of
+from arclink.analysis.questions.queries import AskQuery
+from arclink.analysis.questions.table import QUESTIONS, QuestionScope
+from arclink.analysis.relations.database import ShownRelations
+from arclink.captures.subsets.opener import narrowed
 from arclink.cli.main import group
 from arclink.errors import OperatorError, UsageError
 from arclink.linkgraph import LinkGraph
 from arclink.model import Forgotten, Surt
-from arclink.questions.asking import ask, key_of
-from arclink.questions.queries import AskQuery
-from arclink.questions.table import QUESTIONS, QuestionScope
-from arclink.relations.database import ShownRelations
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans, Takedown
-from arclink.subsets.opener import narrowed
 from tests.access.sqlite_pages import load_pages
 from tests.questions.archive import NEWS, ORG, PAGES
 from tests.questions.plain import Archive, Plain, Row, makes_sense
@@ -251,8 +251,8 @@ def test_what_is_hidden_is_in_no_answer(
 def test_a_question_has_the_same_key_in_each_process(given: Sequence[tuple[str, str]]) -> None:
     """Sets have another order in another process; another question has another key."""
     code = (
-        "from arclink.questions.asking import key_of\n"
-        "from arclink.questions.queries import AskQuery\n"
+        "from arclink.analysis.questions.asking import key_of\n"
+        "from arclink.analysis.questions.queries import AskQuery\n"
         f"print(key_of(AskQuery.from_parameters({[*given]!r}, name='anchors')))"
     )
     keys = {

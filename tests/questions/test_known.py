@@ -22,20 +22,20 @@ from arclink.access.levels import KnownHosts
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.tallies import Period
-from arclink.charts.time_axis import Axis, beginning
+from arclink.analysis.charts.time_axis import Axis, beginning
+from arclink.analysis.questions.asking import ask
+from arclink.analysis.questions.queries import AskQuery
+from arclink.analysis.questions.rows import ask_as_rows
+from arclink.analysis.questions.table import QUESTIONS
+from arclink.analysis.relations.database import RelationsDatabase
+from arclink.captures.subsets.capture_counts import count_captures
 from arclink.checksums import checksum_of_reference
 from arclink.known import KnownLinks
 from arclink.linkgraph import LinkGraph
 from arclink.model import Kind, Memento, Outlink, Scope, Span, Surt, UriR
-from arclink.questions.asking import ask
-from arclink.questions.queries import AskQuery
-from arclink.questions.rows import ask_as_rows
-from arclink.questions.table import QUESTIONS
-from arclink.relations.database import RelationsDatabase
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans
-from arclink.subsets.capture_counts import count_captures
 from arclink.timestamps import first_of, last_of
 from arclink.uris.hosts import host_of
 from arclink.uris.surts import surt_of

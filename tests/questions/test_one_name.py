@@ -15,9 +15,9 @@ from arclink.access.capabilities import IN_ROWS, capability
 from arclink.access.common import KINDS
 from arclink.access.declarations import AnyParameter, BadParameterError
 from arclink.access.signatures import keyword
+from arclink.analysis.questions.queries import ASK_PARAMETERS
+from arclink.analysis.questions.table import _WAS, QUESTIONS
 from arclink.cli.main import group
-from arclink.questions.queries import ASK_PARAMETERS
-from arclink.questions.table import _WAS, QUESTIONS
 from arclink.service.application import create_app
 from arclink.service.settings import Settings
 from tests.demos import Demos

@@ -8,11 +8,11 @@ import pytest
 
 from arclink.access.declarations import ConflictError
 from arclink.access.formats.rows import SEED_FORMATS, RowAnswer, seeds_of
+from arclink.analysis.questions.asking import AskAnswer, ask
+from arclink.analysis.questions.queries import AskQuery
+from arclink.analysis.questions.rows import ASK_FORMATS, ask_as_rows, check_format
+from arclink.analysis.relations.database import ShownRelations
 from arclink.model import Surt
-from arclink.questions.asking import AskAnswer, ask
-from arclink.questions.queries import AskQuery
-from arclink.questions.rows import ASK_FORMATS, ask_as_rows, check_format
-from arclink.relations.database import ShownRelations
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.protocols import Scans
 from tests.demos import Demos

@@ -12,23 +12,23 @@ import pytest
 from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.declarations import Given
 from arclink.access.formats.rows import ROW_FORMATS
-from arclink.questions.archive_answers import columns_of, read_answer
-from arclink.questions.asking import AskAnswer, ask
-from arclink.questions.merged import (
+from arclink.analysis.questions.archive_answers import columns_of, read_answer
+from arclink.analysis.questions.asking import AskAnswer, ask
+from arclink.analysis.questions.merged import (
     MergedQuestion,
     MergedRows,
     merge_rows,
     merged_as_rows,
 )
-from arclink.questions.queries import AskQuery
-from arclink.questions.rows import ask_as_rows
-from arclink.questions.table import (
+from arclink.analysis.questions.queries import AskQuery
+from arclink.analysis.questions.rows import ask_as_rows
+from arclink.analysis.questions.table import (
     COLUMNS,
     COUNTS_OF_CAPTURES,
     EXTRA,
     QUESTIONS,
 )
-from arclink.relations.database import ShownRelations
+from arclink.analysis.relations.database import ShownRelations
 from arclink.uris.surts import surt_of
 from tests.questions.archive import GONE, ORG, PAGES, UK
 from tests.questions.plain import makes_sense

@@ -18,20 +18,20 @@ import arclink
 from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.declarations import BadParameterError, Given
 from arclink.access.formats.rows import ROW_FORMATS
-from arclink.cli.main import group
-from arclink.errors import InstanceError, Limit, LimitError, StoreError, UsageError
-from arclink.federation.instances import Instance
-from arclink.federation.limits import QueryLimits
-from arclink.federation.requests import Asking
-from arclink.questions.archive_answers import accepted_answer
-from arclink.questions.merged import (
+from arclink.analysis.questions.archive_answers import accepted_answer
+from arclink.analysis.questions.merged import (
     MergedQuestion,
     ask_instances,
     merge_rows,
     merged_as_rows,
 )
-from arclink.questions.rows import ASK_FORMATS
-from arclink.questions.table import QUESTIONS
+from arclink.analysis.questions.rows import ASK_FORMATS
+from arclink.analysis.questions.table import QUESTIONS
+from arclink.cli.main import group
+from arclink.errors import InstanceError, Limit, LimitError, StoreError, UsageError
+from arclink.others.federation.instances import Instance
+from arclink.others.federation.limits import QueryLimits
+from arclink.others.federation.requests import Asking
 from arclink.service.schemas import SCHEMAS
 from arclink.service.settings import Settings
 from arclink.service.tables import NotReadyError, ServiceTables

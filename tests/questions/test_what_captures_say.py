@@ -21,10 +21,10 @@ from arclink.access.chronicles import answer_chronicle
 from arclink.access.differences import Change, DiffQuery, answer_diff
 from arclink.access.link_states import State
 from arclink.access.queries import LinkQuery
-from arclink.questions.asking import ask
-from arclink.questions.queries import AskQuery
-from arclink.questions.table import QUESTIONS
-from arclink.relations.database import RelationsDatabase, ShownRelations
+from arclink.analysis.questions.asking import ask
+from arclink.analysis.questions.queries import AskQuery
+from arclink.analysis.questions.table import QUESTIONS
+from arclink.analysis.relations.database import RelationsDatabase, ShownRelations
 from arclink.store.location import open_store
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
@@ -245,7 +245,7 @@ def test_a_page_of_which_only_a_redirect_to_itself_was_captured_is_not_known() -
 
 def test_no_question_reads_captures_where_it_means_what_they_say() -> None:
     """All that a text reads of captures themselves is named here."""
-    folder = Path(__file__).parents[2] / "arclink/questions/sql"
+    folder = Path(__file__).parents[2] / "arclink/analysis/questions/sql"
     reads = {
         (path.stem, found)
         for path in folder.glob("*.sql")

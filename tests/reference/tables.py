@@ -35,28 +35,28 @@ from arclink.access.declarations import AnyParameter, attributes_of, default_of
 from arclink.access.members import Budget
 from arclink.access.methods import Methods
 from arclink.access.signatures import method_of
-from arclink.charts import results
+from arclink.analysis.charts import results
+from arclink.analysis.questions.table import COLUMNS as ANSWERED
+from arclink.analysis.questions.table import QUESTIONS
+from arclink.analysis.relations.columns import CAPTURES, LINKS, Column
+from arclink.captures.subsets.fields import FIELDS
 from arclink.cli.doors import IN_PYTHON, NOT_IN_PYTHON, NOT_OVER_HTTP, OVER_HTTP
 from arclink.cli.main import SECTIONS, group
 from arclink.cli.options import DeclaredOption
 from arclink.extract.settings import ExtractSettings
-from arclink.federation.limits import QueryLimits
 from arclink.filter.rules import Rules
 from arclink.linkgraph import LinkGraph
 from arclink.mapreduce.job_settings import NEEDED
 from arclink.operations import functions
+from arclink.others.federation.limits import QueryLimits
+from arclink.others.wayback.client import Manners
+from arclink.others.wayback.fetch import FetchSettings
 from arclink.pipeline.jobs import JOBS
-from arclink.questions.table import COLUMNS as ANSWERED
-from arclink.questions.table import QUESTIONS
 from arclink.reasons import Reason
-from arclink.relations.columns import CAPTURES, LINKS, Column
 from arclink.service.agents.tools import LEFT_OUT, tools_of
 from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
 from arclink.service.shares import Connections
-from arclink.subsets.fields import FIELDS
-from arclink.wayback.client import Manners
-from arclink.wayback.fetch import FetchSettings
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 DECLARED_LINK = re.compile(r"\]\(([\w-]+/[\w-]+\.md)")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from arclink.relations.folder import tables_folder
+from arclink.analysis.relations.folder import tables_folder
 
 
 def table_files(store: Path) -> list[Path]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arclink.relations.folder import tables_folder
-from arclink.relations.kept import relations_of
+from arclink.analysis.relations.folder import tables_folder
+from arclink.analysis.relations.kept import relations_of
 from arclink.store.location import open_store
 from tests.relations.rows import rows_in, rows_of
 from tests.relations.secrets import load

@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 import arclink
+from arclink.captures.subsets.opener import open_graph
 from arclink.checksums import EMPTY_CHECKSUMS, is_reference
 from arclink.cli.main import group
 from arclink.errors import UsageError
 from arclink.model import Memento
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans
-from arclink.subsets.opener import open_graph
 from arclink.uris.resolution import checksum_of, serialised
 from tests.captures.archives import T1, T2, T3, Record, store_of
 from tests.demos import Demos

@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as arrow
 import pytest
 
+from arclink.analysis.relations import writing
+from arclink.analysis.relations.database import RelationsDatabase, SqlLimits
+from arclink.analysis.relations.errors import SqlError, TablesError, translated
+from arclink.analysis.relations.writing import PartWriter, connected
 from arclink.errors import Limit, LimitError, OperatorError, StoreError
-from arclink.relations import writing
-from arclink.relations.database import RelationsDatabase, SqlLimits
-from arclink.relations.errors import SqlError, TablesError, translated
-from arclink.relations.writing import PartWriter, connected
 
 LARGE = "SELECT count(*) FROM (SELECT DISTINCT hash(range), range FROM range(30000000))"
 NO_SETTINGS: Mapping[str, str] = {}

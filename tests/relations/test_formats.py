@@ -20,13 +20,13 @@ import duckdb
 import pytest
 
 from arclink.access.queries import ConflictError
+from arclink.analysis.export.exports import export
+from arclink.analysis.export.queries import ExportQuery
+from arclink.analysis.relations import kept
+from arclink.analysis.relations.folder import only_writer, tables_folder
+from arclink.analysis.relations.kept import relations_of
 from arclink.errors import ExportError, WriteError
-from arclink.export.exports import export
-from arclink.export.queries import ExportQuery
 from arclink.model import UriR
-from arclink.relations import kept
-from arclink.relations.folder import only_writer, tables_folder
-from arclink.relations.kept import relations_of
 from arclink.store.location import open_store
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import serialised
@@ -297,7 +297,7 @@ def test_a_script_that_fails_leaves_nothing(
     def fail(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("arclink.export.scripts._write", fail)
+    monkeypatch.setattr("arclink.analysis.export.scripts._write", fail)
     with pytest.raises(ExportError, match="No space left"):
         written(store, tmp_path / "made", "weblab")
     assert list(tmp_path.iterdir()) == []

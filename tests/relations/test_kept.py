@@ -9,6 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from arclink.analysis.relations import kept
+from arclink.analysis.relations.database import SqlDatabase
+from arclink.analysis.relations.folder import remove_relations, tables_folder
+from arclink.analysis.relations.forgetting import forgetting
+from arclink.analysis.relations.held import HeldRelations
+from arclink.analysis.relations.kept import relations_of
 from arclink.errors import WriteError
 from arclink.model import (
     ContentId,
@@ -20,12 +26,6 @@ from arclink.model import (
     Surt,
     UriR,
 )
-from arclink.relations import kept
-from arclink.relations.database import SqlDatabase
-from arclink.relations.folder import remove_relations, tables_folder
-from arclink.relations.forgetting import forgetting
-from arclink.relations.held import HeldRelations
-from arclink.relations.kept import relations_of
 from arclink.store.location import open_store
 from arclink.store.protocols import Builds, KnownFile, Takedown
 from tests.relations.rows import kept_rows, rows_in, rows_of

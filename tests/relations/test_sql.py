@@ -23,16 +23,21 @@ import pytest
 from click.testing import CliRunner
 
 import arclink
+from arclink.analysis.export.exports import export
+from arclink.analysis.export.queries import ExportQuery
+from arclink.analysis.relations.database import (
+    RelationsDatabase,
+    ShownRelations,
+    SqlDatabase,
+    SqlLimits,
+)
+from arclink.analysis.relations.errors import SqlError
+from arclink.captures.subsets.opener import open_graph
 from arclink.cli.main import group
 from arclink.cli.sql import typed
 from arclink.errors import LimitError, UsageError
-from arclink.export.exports import export
-from arclink.export.queries import ExportQuery
 from arclink.model import Surt
-from arclink.relations.database import RelationsDatabase, ShownRelations, SqlDatabase, SqlLimits
-from arclink.relations.errors import SqlError
 from arclink.store.location import open_store
-from arclink.subsets.opener import open_graph
 from tests.demos import Demos
 from tests.pipeline.conftest import demo, store, truth
 from tests.relations.rows import rows_of

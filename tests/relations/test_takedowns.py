@@ -5,19 +5,19 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arclink.analysis.slice_cache import cache_next_to, open_slices
-from arclink.analysis.slices import SliceOptions
+from arclink.analysis.matrices.slice_cache import cache_next_to, open_slices
+from arclink.analysis.matrices.slices import SliceOptions
+from arclink.analysis.relations.database import SqlDatabase
+from arclink.analysis.relations.folder import tables_folder
+from arclink.analysis.relations.forgetting import forgetting
+from arclink.analysis.relations.kept import keep_answers, kept_answers, relations_of
 from arclink.captures.ranks import RankTables
+from arclink.captures.subsets.catalog import SubsetCatalog
+from arclink.captures.subsets.language import parse_selection
 from arclink.cli.main import group
 from arclink.model import Forgotten, Surt
-from arclink.relations.database import SqlDatabase
-from arclink.relations.folder import tables_folder
-from arclink.relations.forgetting import forgetting
-from arclink.relations.kept import keep_answers, kept_answers, relations_of
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
-from arclink.subsets.catalog import SubsetCatalog
-from arclink.subsets.language import parse_selection
 from tests.relations.rows import kept_rows, rows_in
 from tests.relations.secrets import SECRET, files_with_secrets, load
 
@@ -92,7 +92,7 @@ def test_answers_of_several_views_stay_until_the_store_changes(
     answers = [kept_answers(where, version, view) for view in views]
     of_last = [[SECRET.encode(), view.encode()] for view in views[3:]]
     assert answers == [[], [], [b"another answer"], *of_last]
-    monkeypatch.setattr("arclink.relations.kept._MOST_BYTES", 20)
+    monkeypatch.setattr("arclink.analysis.relations.kept._MOST_BYTES", 20)
     keep_answers(where, version, "large", [b"a" * 15, b"b" * 15])
     assert kept_answers(where, version, "large") == [b"a" * 15]
     assert kept_answers(where, version, views[5]) == []

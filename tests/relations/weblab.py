@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from arclink.access.texts import printable
-from arclink.export.exports import Exported, export
-from arclink.export.queries import ExportQuery
+from arclink.analysis.export.exports import Exported, export
+from arclink.analysis.export.queries import ExportQuery
 from arclink.model import UriR
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import duckdb
 
-from arclink.export.exports import Exported, export
-from arclink.export.queries import ExportQuery
+from arclink.analysis.export.exports import Exported, export
+from arclink.analysis.export.queries import ExportQuery
+from arclink.captures.subsets.opener import narrowed
 from arclink.store.location import open_store
-from arclink.subsets.opener import narrowed
 
 
 class Imported:

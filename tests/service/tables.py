@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from arclink.relations.kept import relations_of
+from arclink.analysis.relations.kept import relations_of
 from arclink.store.location import open_store
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import PAGES

@@ -21,10 +21,10 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from arclink.access.capabilities import IN_ROWS, capability
+from arclink.analysis.questions.table import QUESTIONS
+from arclink.analysis.relations.kept import relations_of
 from arclink.cli.main import group
 from arclink.model import Surt
-from arclink.questions.table import QUESTIONS
-from arclink.relations.kept import relations_of
 from arclink.service import openapi
 from arclink.service.agents.tools import LEFT_OUT, QUOTED, ToolAnswer, Tools, cleaned, tools_of
 from arclink.service.application import create_app

@@ -19,10 +19,10 @@ from click.testing import CliRunner
 from flask.testing import FlaskClient
 from selectolax.lexbor import LexborHTMLParser
 
+from arclink.analysis.relations.kept import relations_of
 from arclink.cli.main import group
 from arclink.cli.serve import collections_of
 from arclink.errors import Limit, LimitError, StoreError, UsageError
-from arclink.relations.kept import relations_of
 from arclink.service.application import create_app
 from arclink.service.collections import create_collections
 from arclink.service.openapi import RESOURCES

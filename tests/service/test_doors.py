@@ -194,7 +194,7 @@ def test_a_service_refuses_the_whole_of_a_large_graph_before_it_reads_it(
 ) -> None:
     """By links, and by windows of time; a caller on this machine has no such limit."""
     made: list[object] = []
-    monkeypatch.setattr("arclink.analysis.slice_builder._make_tables", made.append)
+    monkeypatch.setattr("arclink.analysis.matrices.slice_builder._make_tables", made.append)
     for budget, by in ((Budget(rows=10), "year"), (Budget(), "day")):
         with create_app(str(store), Settings(budget=budget)).test_client() as client:
             refused = client.get(f"/{name}", query_string={"by": by, "level": "host"})

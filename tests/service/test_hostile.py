@@ -10,8 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from arclink.access.members import Budget
-from arclink.federation.instances import parse_instances
-from arclink.federation.requests import Asking
+from arclink.others.federation.instances import parse_instances
+from arclink.others.federation.requests import Asking
 from arclink.service.application import create_app
 from arclink.service.settings import Settings
 from tests.service.conftest import NASTY, PAGES, T1, A, B, client_of, served

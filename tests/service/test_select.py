@@ -8,14 +8,14 @@ from flask.testing import FlaskClient
 from hypothesis import given
 
 from arclink.access.members import Budget
+from arclink.captures.subsets.catalog import SubsetCatalog
+from arclink.captures.subsets.evaluation import Evaluation
+from arclink.captures.subsets.language import Selection, parse_selection, text_of
 from arclink.model import Surt
 from arclink.service.selecting import SelectionForm
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.location import open_store
-from arclink.subsets.catalog import SubsetCatalog
-from arclink.subsets.evaluation import Evaluation
-from arclink.subsets.language import Selection, parse_selection, text_of
 from tests.demos import Demos
 from tests.service.conftest import client_of
 from tests.subsets.selections import selections

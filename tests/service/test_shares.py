@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from arclink.access.capabilities import IN_ROWS, Cost, capability
+from arclink.analysis.questions.asking import AskAnswer, ask
+from arclink.analysis.questions.queries import AskQuery
+from arclink.analysis.relations.database import RelationsDatabase
 from arclink.model import ALL_TIME, Memento, Span, Surt
-from arclink.questions.asking import AskAnswer, ask
-from arclink.questions.queries import AskQuery
-from arclink.relations.database import RelationsDatabase
 from arclink.service import loop
 from arclink.service.application import create_app
 from arclink.service.openapi import RESOURCES, Resource
@@ -125,7 +125,7 @@ def test_expensive_requests_of_one_client_leave_it_half_of_its_share(
         go.wait(60)
         return ask(database, query)
 
-    monkeypatch.setattr("arclink.questions.asking.ask", hold)
+    monkeypatch.setattr("arclink.analysis.questions.asking.ask", hold)
     with served(lambda: MemoryStore(PAGES), threads=8) as port, opener(port) as connect:
         try:
             greedy = [connect("127.0.0.2") for _ in range(8)]
@@ -155,7 +155,7 @@ def test_a_client_that_leaves_ends_the_computation(monkeypatch: pytest.MonkeyPat
             raise
         raise AssertionError
 
-    monkeypatch.setattr("arclink.questions.asking.ask", work)
+    monkeypatch.setattr("arclink.analysis.questions.asking.ask", work)
     with served(lambda: MemoryStore(PAGES)) as port, opener(port) as connect:
         leaving = connect()
         leaving.sendall(b"GET /ask/gaps HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from arclink.analysis.questions.completion import addresses_like
+from arclink.analysis.questions.queries import AskQuery
+from arclink.analysis.questions.table import QUESTIONS
+from arclink.analysis.relations import asking
+from arclink.analysis.relations.database import ShownRelations
+from arclink.analysis.relations.kept import relations_of
 from arclink.model import Forgotten, Surt
-from arclink.questions.completion import addresses_like
-from arclink.questions.queries import AskQuery
-from arclink.questions.table import QUESTIONS
-from arclink.relations import asking
-from arclink.relations.database import ShownRelations
-from arclink.relations.kept import relations_of
 from arclink.service.pages import site_glance
 from arclink.service.pages.requests import View
 from arclink.service.settings import Settings
@@ -760,7 +760,7 @@ def test_the_front_page_says_which_answers_exceed_a_limit(
 def test_an_answer_with_too_many_rows_is_over_the_limit(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.relations.database._BYTES_OF_MEGABYTE", 1)
+    monkeypatch.setattr("arclink.analysis.relations.database._BYTES_OF_MEGABYTE", 1)
     assert client.get("/ask/tlds?limit=1").status_code == 200
     refused = client.get("/ask/pages?limit=0")
     assert (refused.status_code, refused.get_json()["limit"]) == (422, "memory")

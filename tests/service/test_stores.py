@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from arclink.engines.cassandra import database
+from arclink.engines.cassandra.addresses import parse_address
 from arclink.errors import StoreError
 from arclink.service import server as running
-from arclink.store.cassandra import database
-from arclink.store.cassandra.addresses import parse_address
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.access.sqlite_pages import load_pages

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from arclink.analysis.relations.kept import relations_of
 from arclink.model import Surt
-from arclink.relations.kept import relations_of
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.location import open_store

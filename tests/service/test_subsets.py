@@ -7,14 +7,14 @@ from flask.testing import FlaskClient
 from jsonschema_rs import validator_for
 
 from arclink.access.members import Budget
+from arclink.analysis.relations.kept import relations_of
+from arclink.captures.subsets.catalog import SubsetCatalog
+from arclink.captures.subsets.language import parse_selection
 from arclink.model import Surt
-from arclink.relations.kept import relations_of
 from arclink.service.schemas import SCHEMAS
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.location import open_store
-from arclink.subsets.catalog import SubsetCatalog
-from arclink.subsets.language import parse_selection
 from tests.demos import Demos
 from tests.service.conftest import client_of
 

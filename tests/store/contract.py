@@ -15,6 +15,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from arclink.analysis.relations.folder import tables_folder
+from arclink.analysis.relations.forgetting import forgetting
 from arclink.errors import StoreError
 from arclink.known import KnownLinks
 from arclink.model import (
@@ -32,8 +34,6 @@ from arclink.model import (
     Surt,
     Timestamp,
 )
-from arclink.relations.folder import tables_folder
-from arclink.relations.forgetting import forgetting
 from arclink.store.protocols import Answers, Builds, GraphStore, Removed, Scans, Takedown
 from arclink.uris.methods import key_of_answer
 from tests.relations.cases import CASES, TRUTHS

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arclink.analysis.slice_cache import cache_next_to
+from arclink.analysis.matrices.slice_cache import cache_next_to
 from arclink.cli.backup import command as backup_command
 from arclink.cli.build import command as build_command
 from arclink.cli.forget import command as forget_command

@@ -7,8 +7,8 @@ from zlib import crc32
 
 import pytest
 
-from arclink.export.exports import export
-from arclink.export.queries import ExportQuery
+from arclink.analysis.export.exports import export
+from arclink.analysis.export.queries import ExportQuery
 from arclink.filter.index import index_archive
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store

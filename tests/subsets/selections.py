@@ -6,10 +6,8 @@ from typing import Any
 import duckdb
 from hypothesis import strategies as st
 
-from arclink.model import Memento
-from arclink.store.protocols import Scans
-from arclink.subsets.fields import sample_bound, sample_number
-from arclink.subsets.language import (
+from arclink.captures.subsets.fields import sample_bound, sample_number
+from arclink.captures.subsets.language import (
     AllOf,
     AnyOf,
     Condition,
@@ -19,6 +17,8 @@ from arclink.subsets.language import (
     any_of,
     outside,
 )
+from arclink.model import Memento
+from arclink.store.protocols import Scans
 from arclink.timestamps import first_of, last_of
 from arclink.uris.surts import surt_of_query
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from arclink.captures.subsets.catalog import SubsetCatalog, subset_of
+from arclink.captures.subsets.language import Condition, SelectionError, parse_selection
 from arclink.errors import SealError, StoreError, UsageError
 from arclink.model import Forgotten, Surt
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore, Takedown
-from arclink.subsets.catalog import SubsetCatalog, subset_of
-from arclink.subsets.language import Condition, SelectionError, parse_selection
 from tests.demos import Demos
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 
+from arclink.captures.subsets.evaluation import Evaluation
+from arclink.captures.subsets.fields import sample_number
+from arclink.captures.subsets.language import Condition, Selection, parse_selection
 from arclink.model import Span, Surt, Timestamp, UriR
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
-from arclink.subsets.evaluation import Evaluation
-from arclink.subsets.fields import sample_number
-from arclink.subsets.language import Condition, Selection, parse_selection
 from arclink.uris.surts import surt_of
 from tests.subsets.selections import VALUES, CaptureTable, selections
 

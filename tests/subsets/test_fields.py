@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.subsets.fields import glob, wide_ranges
-from arclink.subsets.language import SelectionError, parse_selection
+from arclink.captures.subsets.fields import glob, wide_ranges
+from arclink.captures.subsets.language import SelectionError, parse_selection
 
 LONG = "a" * 19_000
 

@@ -9,14 +9,14 @@ import orjson
 import pytest
 
 from arclink.access.captures import OUTPUTS
+from arclink.captures.subsets.capture_counts import count_captures
+from arclink.captures.subsets.evaluation import Evaluation
+from arclink.captures.subsets.language import parse_selection, text_of
 from arclink.captures.tables import write_cdxj, write_csv
 from arclink.filter.index import index_archive
 from arclink.model import Memento
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
-from arclink.subsets.capture_counts import count_captures
-from arclink.subsets.evaluation import Evaluation
-from arclink.subsets.language import parse_selection, text_of
 from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.subsets.fields import FIELDS
-from arclink.subsets.language import (
+from arclink.captures.subsets.fields import FIELDS
+from arclink.captures.subsets.language import (
     ALL,
     DEEPEST,
     LONGEST,

@@ -8,16 +8,16 @@ import pytest
 
 from arclink.access.answers import answer_link_query
 from arclink.access.queries import LinkQuery
-from arclink.analysis.slice_builder import build_slices
-from arclink.analysis.slices import SliceOptions, Slices
+from arclink.analysis.matrices.slice_builder import build_slices
+from arclink.analysis.matrices.slices import SliceOptions, Slices
+from arclink.captures.subsets.catalog import Definition, subset_of
+from arclink.captures.subsets.language import parse_selection
+from arclink.captures.subsets.view import SubsetStore
 from arclink.model import Surt
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import GraphStore, Scans
 from arclink.store.shown_inlinks import with_pages
-from arclink.subsets.catalog import Definition, subset_of
-from arclink.subsets.language import parse_selection
-from arclink.subsets.view import SubsetStore
 from tests.store.contract import AnswersContract, LoadedScans, ScansContract, all_links
 from tests.store.memory_store import LoadedInside, MemoryStore
 

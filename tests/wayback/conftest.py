@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from arclink.wayback.client import Client, Manners, origin_of
+from arclink.others.wayback.client import Client, Manners, origin_of
 from tests.wayback.archive_server import FakeArchive, serving
 
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from arclink.others.wayback.capture_lists import Archive
+from arclink.others.wayback.client import Client, Manners
+from arclink.others.wayback.fetch import FetchSettings, fetch
 from arclink.pipeline.settings import BuildSettings
 from arclink.service.settings import Settings
 from arclink.store.location import open_store
-from arclink.wayback.capture_lists import Archive
-from arclink.wayback.client import Client, Manners
-from arclink.wayback.fetch import FetchSettings, fetch
 from benchmarks.built_stores import build_store
 from tests.demos import Demos
 from tests.service.conftest import served

@@ -7,8 +7,8 @@ import pytest
 
 from arclink.errors import FetchError, UsageError, WaybackError
 from arclink.network.http import target_of
+from arclink.others.wayback.client import Client, Manners, origin_of, retry_after
 from arclink.reasons import Reason
-from arclink.wayback.client import Client, Manners, origin_of, retry_after
 from tests.federation.servers import drips, playing
 from tests.wayback.archive_server import (
     FakeArchive,
@@ -262,7 +262,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 def test_an_answer_that_drips_ends_in_time(
     start: bytes, drop: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.wayback.client.SLOWEST", 0.1)
+    monkeypatch.setattr("arclink.others.wayback.client.SLOWEST", 0.1)
     manners = Manners(delay=0, timeout=10, tries=1)
     with (
         playing(drips(start, drop)) as url,

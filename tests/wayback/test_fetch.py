@@ -13,14 +13,14 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 from arclink.errors import InputError, UsageError, WaybackError
 from arclink.filter.rules import Rules
 from arclink.model import Surt, Timestamp
+from arclink.others.wayback.capture_lists import Archive
+from arclink.others.wayback.client import Client
+from arclink.others.wayback.fetch import FetchReport, FetchSettings, fetch
+from arclink.others.wayback.replay import MODIFIERS
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.cdx import parse_row
 from arclink.store.location import open_store
-from arclink.wayback.capture_lists import Archive
-from arclink.wayback.client import Client
-from arclink.wayback.fetch import FetchReport, FetchSettings, fetch
-from arclink.wayback.replay import MODIFIERS
 from benchmarks.built_stores import build_store
 from tests.durability.disks import killed_at, operations
 from tests.pipeline.store_contents import outlinks_of

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from arclink.access.queries import MatchType
 from arclink.errors import FetchError, UsageError
-from arclink.reasons import Reason
-from arclink.wayback.indexes import (
+from arclink.others.wayback.indexes import (
     Entry,
     memento_time,
     memento_uris,
@@ -20,6 +19,7 @@ from arclink.wayback.indexes import (
     parse_page_count,
     parse_timemap,
 )
+from arclink.reasons import Reason
 from tests.wayback.archive_server import Page, cdx_answer
 
 PAGES = [

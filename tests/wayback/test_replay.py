@@ -7,10 +7,10 @@ import pytest
 
 from arclink.errors import FetchError
 from arclink.model import NO_CHECKSUM, Checksum, Timestamp, UriR
+from arclink.others.wayback.client import Client
+from arclink.others.wayback.replay import Replay, checksum_of
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture
-from arclink.wayback.client import Client
-from arclink.wayback.replay import Replay, checksum_of
 from tests.wayback.archive_server import (
     FakeArchive,
     Page,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from arclink.captures.read import PageReader
+from arclink.captures.subsets.catalog import SubsetCatalog, subset_of
 from arclink.model import Memento
 from arclink.store.location import open_store
-from arclink.subsets.catalog import SubsetCatalog, subset_of
 from benchmarks.peers.pywb_server import PYWB, serving_pywb
 from tests.captures.exporting import exported
 from tests.demos import Demos

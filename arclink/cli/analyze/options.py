@@ -36,9 +36,9 @@ def to_answer(given: Given, query: DeclaredQuery) -> Iterator[ToAnswer[Any]]:
         UsageError: There is no such subset, or the store has no path and no cache is given.
         StoreError: There is no store, or it cannot be used.
     """
-    from arclink.analysis.slice_cache import cache_next_to, store_of
+    from arclink.analysis.matrices.slice_cache import cache_next_to, store_of
+    from arclink.captures.subsets.opener import narrowed
     from arclink.store.location import name_of_store, open_store
-    from arclink.subsets.opener import narrowed
 
     where, folder = STORE_OR_FILES.required(given), _CACHE.optional(given)
     cache = Path(folder) if folder else cache_next_to(where)

@@ -4,7 +4,7 @@ import click
 
 from arclink.access.declarations import Given
 from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS
-from arclink.analysis.graph_queries import PAGERANK, RankQuery, ranked_windows
+from arclink.analysis.matrices.graph_queries import PAGERANK, RankQuery, ranked_windows
 from arclink.cli.analyze.options import GRAPH_OR_FILES, to_answer
 from arclink.cli.options import takes, write_answer
 
@@ -15,7 +15,7 @@ EXAMPLES = PAGERANK.examples
 @takes(*GRAPH_OR_FILES, *RankQuery.DECLARED, ROW_FORMAT)
 def command(given: Given) -> None:
     """Write the answer; the table for people is that of the paper."""
-    from arclink.analysis.rank_rows import as_table_4, as_table_5
+    from arclink.analysis.matrices.rank_rows import as_table_4, as_table_5
 
     query, form = RankQuery.of(given), ROW_FORMAT.required(given)
     with to_answer(given, query) as asked:

@@ -12,9 +12,9 @@ from arclink.access.formats.csvw import address_of, next_to
 from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS, RowAnswer
 from arclink.access.kinds import kinds_line, others_line
 from arclink.access.provenance import today
-from arclink.analysis.graph_queries import PROPERTIES, PropertiesQuery, opened_slices
-from arclink.analysis.slices import Slices
-from arclink.analysis.windows import shorten
+from arclink.analysis.matrices.graph_queries import PROPERTIES, PropertiesQuery, opened_slices
+from arclink.analysis.matrices.slices import Slices
+from arclink.analysis.matrices.windows import shorten
 from arclink.cli.analyze.options import GRAPH_OR_FILES, STORE_OR_FILES, to_answer
 from arclink.cli.options import takes, write_answer
 from arclink.errors import UsageError
@@ -70,8 +70,8 @@ def _write_report(
     slices: Slices, store: str, said_from: Callable[[RowAnswer], RowAnswer], paths: Sequence[Path]
 ) -> None:
     """Write the page and the tables, with their metadata, and print what is in them."""
-    from arclink.analysis.properties import properties_of
-    from arclink.analysis.property_report import (
+    from arclink.analysis.matrices.properties import properties_of
+    from arclink.analysis.matrices.property_report import (
         as_html,
         degrees_as_csv,
         describe_degrees,

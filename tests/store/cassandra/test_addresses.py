@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arclink.engines.cassandra.addresses import (
+    CONSISTENCIES,
+    Address,
+    parse_address,
+    replication_map,
+)
 from arclink.errors import UsageError
-from arclink.store.cassandra.addresses import CONSISTENCIES, Address, parse_address, replication_map
 from arclink.store.location import is_remote, local_path_of, work_folder
 
 

@@ -17,9 +17,9 @@ from cassandra import (
 from cassandra.cluster import NoHostAvailable
 from cassandra.connection import ConnectionException, ConnectionShutdown
 
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.database import Database
 from arclink.errors import StoreError
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.database import Database
 
 ADDRESS = parse_address("cassandra://10.0.0.1/links?replication=3")
 QUORUM = ConsistencyLevel.QUORUM

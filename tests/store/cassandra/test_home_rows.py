@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arclink.store.cassandra.tables import HOME, PAGE, HomeRows
+from arclink.engines.cassandra.tables import HOME, PAGE, HomeRows
 
 
 class Partition:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from arclink.engines.cassandra.load import Loaders
 from arclink.errors import StoreError
-from arclink.store.cassandra.load import Loaders
 
 
 def note(path: Path, dies_up_to: int) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from arclink.engines.cassandra import look_ups
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.database import TOGETHER, Database
+from arclink.engines.cassandra.look_ups import LookUps
 from arclink.model import Checksum, ContentId, Memento, Scope
-from arclink.store.cassandra import look_ups
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.database import TOGETHER, Database
-from arclink.store.cassandra.look_ups import LookUps
 from arclink.uris.resolution import content_id
 from tests.store.graphs import checksum_of, memento
 

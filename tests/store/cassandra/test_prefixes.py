@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.steps import Facts
+from arclink.engines.cassandra.store import CassandraStore
+from arclink.engines.cassandra.surt_lists import FENCES, pack_surts
 from arclink.model import Surt
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.steps import Facts
-from arclink.store.cassandra.store import CassandraStore
-from arclink.store.cassandra.surt_lists import FENCES, pack_surts
 from arclink.store.seals import seal
 
 PARTS = 6
@@ -79,7 +79,7 @@ class Keyspace:
 
 def opened(batches: int, monkeypatch: pytest.MonkeyPatch) -> tuple[CassandraStore, Keyspace]:
     keyspace = Keyspace(batches)
-    monkeypatch.setattr("arclink.store.cassandra.reader.open_database", lambda *_, **__: keyspace)
+    monkeypatch.setattr("arclink.engines.cassandra.reader.open_database", lambda *_, **__: keyspace)
     return CassandraStore(parse_address("cassandra://node/links")), keyspace
 
 
@@ -98,7 +98,7 @@ def test_a_host_takes_three_round_trips_and_one_when_asked_again(
     batches: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the parts are, their fences, and one row of each; what is sent together is limited."""
-    monkeypatch.setattr("arclink.store.cassandra.surt_lists.AT_ONCE", 1000)
+    monkeypatch.setattr("arclink.engines.cassandra.surt_lists.AT_ONCE", 1000)
     store, keyspace = opened(batches, monkeypatch)
     prefix = "org,h07)/"
     expected = [surt for surt in all_surts(batches) if surt.startswith(prefix)]
@@ -125,7 +125,7 @@ def test_a_host_takes_three_round_trips_and_one_when_asked_again(
 def test_a_prefix_gives_its_surts_in_order(
     prefix: str, after: str | None, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.store.cassandra.surt_lists.AT_ONCE", at_once)
+    monkeypatch.setattr("arclink.engines.cassandra.surt_lists.AT_ONCE", at_once)
     store, _ = opened(3, monkeypatch)
     found = list(store.surts(Surt(prefix), None if after is None else Surt(after)))
     expected = [

@@ -11,9 +11,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.store.blocks.rows import Relation
-from arclink.store.cassandra.reader import rows_in
-from arclink.store.cassandra.rows import (
+from arclink.engines.cassandra.reader import rows_in
+from arclink.engines.cassandra.rows import (
     content_number,
     pack_inlinks,
     pack_mementos,
@@ -24,10 +23,10 @@ from arclink.store.cassandra.rows import (
     unpack_mementos,
     unpack_sightings,
 )
-from arclink.store.cassandra.schema import statements
-from arclink.store.cassandra.steps import Facts, facts_of
-from arclink.store.cassandra.surt_lists import pack_surts, unpack_surts
-from arclink.store.cassandra.tables import (
+from arclink.engines.cassandra.schema import statements
+from arclink.engines.cassandra.steps import Facts, facts_of
+from arclink.engines.cassandra.surt_lists import pack_surts, unpack_surts
+from arclink.engines.cassandra.tables import (
     HOME,
     KEYED,
     LOADS_TOGETHER,
@@ -38,6 +37,7 @@ from arclink.store.cassandra.tables import (
     believed,
     bucket_of,
 )
+from arclink.store.blocks.rows import Relation
 
 plain = st.text(
     st.characters(min_codepoint=32, exclude_categories=["Cs"]), min_size=1, max_size=200
@@ -196,7 +196,7 @@ def test_the_schema_has_each_table_with_the_columns_that_are_asked_for() -> None
 
 
 def test_each_table_has_a_comment_with_the_query_it_answers() -> None:
-    for file in (files("arclink.store.cassandra") / "cql").iterdir():
+    for file in (files("arclink.engines.cassandra") / "cql").iterdir():
         if file.name.endswith(".cql"):
             comments = re.split(r"CREATE TABLE[^;]*;", file.read_text("utf-8"))[:-1]
             assert all(re.search(r"-- .*\?", comment) for comment in comments), file.name

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from arclink.engines.cassandra.rows import NamesByHash
+from arclink.engines.cassandra.tables import PIECE_BYTES, KeyedTable, NumberedTable, StoreView
 from arclink.errors import StoreError
-from arclink.store.cassandra.rows import NamesByHash
-from arclink.store.cassandra.tables import PIECE_BYTES, KeyedTable, NumberedTable, StoreView
 
 SURT = b"example,a)/"
 VIEW = StoreView(frozenset({1}), frozenset({7}))

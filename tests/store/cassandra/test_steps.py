@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.model import Forgotten, Surt
-from arclink.store.cassandra import removal
-from arclink.store.cassandra.addresses import parse_address
-from arclink.store.cassandra.removal import records
-from arclink.store.cassandra.steps import (
+from arclink.engines.cassandra import removal
+from arclink.engines.cassandra.addresses import parse_address
+from arclink.engines.cassandra.removal import records
+from arclink.engines.cassandra.steps import (
     Facts,
     History,
     Steps,
@@ -25,8 +24,9 @@ from arclink.store.cassandra.steps import (
     facts_of,
     takedown_number,
 )
-from arclink.store.cassandra.store import CassandraStore
-from arclink.store.cassandra.tables import StoreView
+from arclink.engines.cassandra.store import CassandraStore
+from arclink.engines.cassandra.tables import StoreView
+from arclink.model import Forgotten, Surt
 from arclink.store.protocols import Removed, Takedown
 
 
@@ -133,8 +133,8 @@ def test_a_rebuilt_store_is_noticed_although_its_steps_have_the_same_numbers(
 ) -> None:
     rows = Rows((1, b"a", True))
     rows.surts = [0, 1, "com,a)/", "com,b)/"]
-    monkeypatch.setattr("arclink.store.cassandra.reader.open_database", lambda *_, **__: rows)
-    monkeypatch.setattr("arclink.store.cassandra.steps.FRESH", -1)
+    monkeypatch.setattr("arclink.engines.cassandra.reader.open_database", lambda *_, **__: rows)
+    monkeypatch.setattr("arclink.engines.cassandra.steps.FRESH", -1)
     store = CassandraStore(parse_address("cassandra://node/links"))
     assert [one.last for one in store.lists.ranges(store.history().view)] == ["com,b)/"]
     assert store.history() is store.history()

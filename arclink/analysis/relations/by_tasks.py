@@ -1,0 +1,317 @@
+"""Relations that tasks write at an address, a part per task, for engines and for other machines.
+
+::
+
+    ADDRESS/
+        VERSION/                          of the store's state: complete if it has the file `state`
+            state                         as next to a store (`arclink.analysis.relations.state`)
+            captures-00000-of-00004/      captures.parquet, checksums.txt
+            links-00003-of-00016/         links.parquet, links-by-page.parquet, checksums.txt
+
+Nothing is replaced: another state of the store has another folder. A task that is repeated, even at
+the same time, writes the same files, each in one step.
+"""
+
+import json
+import tempfile
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+from pyarrow.parquet import read_metadata
+
+from arclink.analysis.relations.folder import address_of, check_mark, remove_at, versions_at
+from arclink.analysis.relations.state import (
+    CAPTURES,
+    LINKS,
+    LINKS_BY_PAGE,
+    STATE,
+    RelationsState,
+    are_whole,
+    base_of,
+    make_part,
+    read_state,
+    replace_state,
+    rows_in_store,
+    state_of,
+)
+from arclink.analysis.relations.writing import PartWriter
+from arclink.engines.engine_files import WrittenFiles, files_at
+from arclink.errors import (
+    InputError,
+    OperatorError,
+    SealError,
+    TaskError,
+    WriteError,
+    hide_credentials,
+)
+from arclink.files.atomic import folder_next_to, room_for
+from arclink.files.sealed import SUMS, check_folder, is_whole
+from arclink.store.layouts import TABLES
+from arclink.store.location import open_store
+from arclink.store.protocols import Additions, Share
+
+FILES = {"captures": CAPTURES, "links": LINKS}
+"""The file of each relation in a part."""
+
+_OF_PARTS = (CAPTURES, LINKS, LINKS_BY_PAGE, SUMS)
+"""The names of all files in parts, in the order in which they are written."""
+
+
+class PartTask(NamedTuple):
+    """A task: it writes one part of a relation, from one share of the store."""
+
+    relation: str
+    share: Share
+
+    @property
+    def name(self) -> str:
+        """The name of the part."""
+        return f"{self.relation}-{self.share.number:05d}-of-{self.share.of:05d}"
+
+    @property
+    def line(self) -> str:
+        r"""The line of a manifest.
+
+        >>> PartTask("links", Share(3, 16)).line
+        'links 3 16\n'
+        """
+        return f"{self.relation} {self.share.number} {self.share.of}\n"
+
+
+class Written(NamedTuple):
+    """What a task wrote: the name of its part, its rows, and the bytes of its tables."""
+
+    part: str
+    rows: int
+    bytes: int
+
+
+def _parse_task(line: bytes) -> PartTask:
+    """Return the task of a line of a manifest.
+
+    Raises:
+        TaskError: The line is not one.
+    """
+    relation, *numbers = line.decode(errors="replace").split() or [""]
+    if relation not in FILES or len(numbers) != 2 or not all(map(str.isdecimal, numbers)):
+        raise TaskError(f"{line[:80]!r}: expected captures or links, number and number of parts")
+    share = Share(*map(int, numbers))
+    if share.number >= share.of:
+        raise TaskError(f"{line[:80]!r}: the number of a part is less than the number of parts")
+    return PartTask(relation, share)
+
+
+def write_parts(
+    lines: Iterable[bytes], store: str, folder: str, version: str | None
+) -> Iterator[Written]:
+    """Write the parts that a manifest lists; yield what was written.
+
+    Args:
+        lines: Lines of the manifest.
+        store: The path or URL of the store.
+        folder: Address of the folder for the parts.
+        version: The version that the store must have (`StoreState`); None for any.
+
+    Raises:
+        TaskError: The store has another version.
+        OperatorError: A part cannot be written.
+        StoreError: The store cannot be read.
+    """
+    with open_store(store) as opened, opened.snapshot():
+        if version is not None and opened.state().version != version:
+            raise TaskError(changed(store))
+        files = files_at(folder)
+        for task in map(_parse_task, lines):
+            yield write_part(task, opened, files, files.path_of(folder))
+
+
+def write_part(task: PartTask, store: Additions, files: WrittenFiles, path: str) -> Written:
+    """Write one part.
+
+    Args:
+        task: The part.
+        store: The store, of which one state is read.
+        files: Where to write.
+        path: The path of the folder for the parts.
+    """
+    name = FILES[task.relation]
+
+    def write(writer: PartWriter) -> None:
+        if task.relation == "links":
+            writer.write_links(name, LINKS_BY_PAGE, store.share_of_contents(task.share))
+        else:
+            writer.write_captures(name, store, store.share_of_mementos(task.share))
+
+    rows = rows_in_store(store)[task.relation] // task.share.of
+    with tempfile.TemporaryDirectory() as work:
+        made = Path(work, make_part(Path(work), rows, write, task.name))
+        size = 0
+        for file in sorted(made.iterdir(), key=_turn):
+            with file.open("rb") as source:
+                files.write_whole(f"{path}/{task.name}/{file.name}", source)
+            size += file.stat().st_size if file.name != SUMS else 0
+        return Written(task.name, read_metadata(made / name).num_rows, size)
+
+
+def _turn(file: Path) -> int:
+    """Return when a file of a part is written: after the checksums, the part is whole."""
+    return _OF_PARTS.index(file.name)
+
+
+def changed(store: str) -> str:
+    """Return the message about a store that changes while its relations are written."""
+    return (
+        f"{store} changed while its tables were written, so they would show two states of it; "
+        "run the command again when no build and no takedown is running"
+    )
+
+
+class Place:
+    """The relations of one store at an address.
+
+    Args:
+        address: Address of a folder in HDFS or S3, or a folder that all tasks share.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._files = files_at(address)
+        self._path = self._files.path_of(address)
+        self.address = address_of(address)
+
+    def folder_of(self, store: Additions) -> str:
+        """Return the address of the folder for the present state of a store."""
+        return f"{self.address}/{store.state().version}"
+
+    def state(self, version: str) -> RelationsState | None:
+        """Return the state of the relations of a version; None if they are not complete."""
+        folder = f"{self._path}/{version}"
+        if all(entry.name != STATE for entry in self._files.entries(folder)):
+            return None
+        with tempfile.TemporaryDirectory() as work:
+            self._copy(f"{folder}/{STATE}", Path(work, STATE))
+            return read_state(Path(work))
+
+    def complete(self, store: Additions, parts: Iterable[PartTask]) -> None:
+        """Note that tasks have written all parts, and remove everything else at the address.
+
+        Raises:
+            InputError: A part is missing, or the address cannot be used.
+        """
+        names: dict[str, list[str]] = {relation: [] for relation in FILES}
+        for part in parts:
+            names[part.relation].append(part.name)
+        state = state_of(store, tuple(names["captures"]), tuple(names["links"]))
+        folder = f"{self._path}/{state.version}"
+        there = {entry.name for entry in self._files.entries(folder)}
+        if missing := sorted(state.parts - there):
+            raise InputError(f"{self.address}: {missing[0]} is missing; write the tables again")
+        for name in there - state.parts:
+            self._files.remove(f"{folder}/{name}")
+        self._files.write_whole(f"{folder}/{STATE}", BytesIO(state.as_file))
+        remove_at(self.address, except_for=state.version)
+
+    def fetch(self, store: Additions, folder: Path) -> None:
+        """Copy relations to a folder of this machine, unless it has those of this state already.
+
+        If the address lacks this state, an earlier one is copied, unless the folder has one that
+        can be used: what batches have added since can be added to it.
+
+        Args:
+            store: The store.
+            folder: The folder, of which the caller is the `only_writer`.
+
+        Raises:
+            OperatorError: The relations at the address cannot be read, or are damaged.
+            WriteError: The folder cannot be written.
+        """
+        version, base = store.state().version, base_of(store)
+        own = read_state(folder)
+        is_usable = own is not None and own.base == base and are_whole(folder, own)
+        if own is not None and is_usable and own.version == version:
+            return
+        check_mark(self.address)
+        state = self.state(version) or (None if is_usable else self._earlier(base))
+        if state is not None:
+            for part in sorted(state.parts):
+                self._fetch_part(state.version, part, folder / _local(state.version, part))
+            replace_state(folder, _local_state(state))
+
+    def _earlier(self, base: str) -> RelationsState | None:
+        """Return the last of the states to which batches only have added rows since."""
+        states = (self.state(version) for version in versions_at(self._files, self._path))
+        usable = [state for state in states if state is not None and state.base == base]
+        return max(usable, key=lambda state: state.mark, default=None)
+
+    def _fetch_part(self, version: str, part: str, target: Path) -> None:
+        if is_whole(target):  # of a fetch that was killed
+            return
+        source = f"{self._path}/{version}/{part}"
+        with room_for(target), folder_next_to(target) as work:
+            for entry in self._files.entries(source):
+                if entry.name in _OF_PARTS:
+                    self._copy(f"{source}/{entry.name}", work / entry.name)
+            try:
+                check_folder(work)
+            except SealError as error:
+                raise InputError(
+                    f"{self.address}/{version}/{part} is damaged: {error}; write the tables again"
+                ) from error
+            target.mkdir()
+            for file in sorted(work.iterdir(), key=_turn):
+                file.rename(target / file.name)
+
+    def _copy(self, path: str, target: Path) -> None:
+        with target.open("wb") as file:
+            file.writelines(self._files.read(path))
+
+
+class UnusedTablesWarning(UserWarning):
+    """Relations that tasks have written cannot be read, so they are made again."""
+
+
+def fetch_relations(store: Additions, folder: Path) -> None:
+    """Copy relations from where tasks have written them to a folder; see `Place.fetch`.
+
+    An address that cannot be used is skipped with a warning: it has nothing that cannot be made
+    from the store.
+    """
+    for address in store.tables_at():
+        try:
+            Place(address).fetch(store, folder)
+        except WriteError:
+            raise
+        except OperatorError as error:
+            text = f"the tables at {hide_credentials(address)} are not used: {error}"
+            warnings.warn(text, UnusedTablesWarning, stacklevel=2)
+
+
+def _local(version: str, part: str) -> str:
+    """Return the name of a part next to parts of other versions of the store and of the files."""
+    return f"{version}-{TABLES}-{part}"
+
+
+def _local_state(state: RelationsState) -> RelationsState:
+    names: Sequence[tuple[str, ...]] = [
+        tuple(_local(state.version, part) for part in parts)
+        for parts in (state.captures, state.links)
+    ]
+    return RelationsState(state.format, state.version, state.base, state.mark, *names)
+
+
+def format_written(written: Written) -> tuple[bytes, bytes]:
+    """Return the pair that a task writes about its part."""
+    return written.part.encode(), json.dumps(written[1:]).encode()
+
+
+def parse_written(line: bytes) -> Written:
+    r"""Return the record of a part that a task wrote.
+
+    >>> parse_written(b"\t".join(format_written(Written("links-00000-of-00001", 3, 800))))
+    Written(part='links-00000-of-00001', rows=3, bytes=800)
+    """
+    part, _, numbers = line.partition(b"\t")
+    rows, size = json.loads(numbers)
+    return Written(part.decode(), rows, size)

@@ -1,0 +1,128 @@
+"""The folder of a store's relations, and those at an address, for commands that do not read them.
+
+It imports neither DuckDB nor Arrow: both are in an extra, and a store without relations needs none.
+"""
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from io import BytesIO
+from pathlib import Path
+
+from arclink.engines.engine_files import WrittenFiles, files_at
+from arclink.errors import InputError
+from arclink.files.atomic import locked_folder, room_for
+from arclink.store.location import local_path_of, open_store
+
+_VERSION = re.compile(r"[0-9a-f]{16}")
+_MARK = "tables-of-a-store"
+"""Name of a file at an address: without it, another place is found under the same address."""
+
+
+def tables_folder(where: str) -> Path:
+    """Return the folder with the relations of a store."""
+    path = local_path_of(where)
+    return path.with_name(f"{path.name}.tables")
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Wait until no other process writes relations to a folder, which is made if it is missing.
+
+    Raises:
+        WriteError: The folder cannot be made.
+    """
+    with ExitStack() as locked:
+        with room_for(folder):
+            locked.enter_context(locked_folder(folder))
+        yield
+
+
+def remove_relations(where: str) -> None:
+    """Remove the relations of a store."""
+    folder = tables_folder(where)
+    if folder.exists():
+        with only_writer(folder):
+            shutil.rmtree(folder)
+
+
+def note_address(where: str, address: str) -> None:
+    """Let a store remember an address, before tasks write its relations there.
+
+    Args:
+        where: The path or URL of the store.
+        address: The address (`address_of`).
+
+    Raises:
+        OperatorError: The address cannot be used, or the store cannot be written.
+    """
+    mark_address(address)
+    with open_store(where, create=True) as store:
+        store.note_tables(address, are_there=True)
+
+
+def mark_address(address: str) -> None:
+    """Write the file that `check_mark` looks for."""
+    files = files_at(address)
+    text = b"Tables of an ArcLink store, which knows this address.\n"
+    files.write_whole(f"{files.path_of(address)}/{_MARK}", BytesIO(text))
+
+
+def leave_address(where: str, address: str, *, is_lost: bool = False) -> None:
+    """Remove the relations at an address, and let the store no longer remember it.
+
+    Args:
+        where: The path or URL of the store.
+        address: The address (`address_of`).
+        is_lost: Remove nothing: the place no longer exists.
+
+    Raises:
+        InputError: The address cannot be used.
+        StoreError: The store cannot be written.
+    """
+    if not is_lost:
+        check_mark(address)
+        remove_at(address)
+        files = files_at(address)
+        files.remove(f"{files.path_of(address)}/{_MARK}")
+    with open_store(where, create=True) as store:
+        store.note_tables(address, are_there=False)
+
+
+def address_of(text: str) -> str:
+    """Return an address as a store remembers it: that of a folder has its whole path."""
+    return text.rstrip("/") if "://" in text else files_at(text).path_of(text)
+
+
+def check_mark(address: str) -> None:
+    """Check that an address leads to the place where tasks have written relations.
+
+    Raises:
+        InputError: It does not, or cannot be used.
+    """
+    files = files_at(address)
+    if all(entry.name != _MARK for entry in files.entries(files.path_of(address))):
+        raise InputError(
+            f"{address}: the place with the tables is not there; this machine may lack a disk, or "
+            "the settings of the cluster"
+        )
+
+
+def versions_at(files: WrittenFiles, path: str) -> list[str]:
+    """Return the names of the folders with relations that tasks have written below a path."""
+    entries = files.entries(path)
+    return [one.name for one in entries if one.is_folder and _VERSION.fullmatch(one.name)]
+
+
+def remove_at(address: str, *, except_for: str = "") -> None:
+    """Remove the relations that tasks have written at an address, except for one version.
+
+    Raises:
+        InputError: The address cannot be used.
+    """
+    files = files_at(address)
+    path = files.path_of(address)
+    for version in versions_at(files, path):
+        if version != except_for:
+            files.remove(f"{path}/{version}")

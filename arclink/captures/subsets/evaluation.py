@@ -1,0 +1,367 @@
+"""Evaluation: the captures of a store that a selection selects.
+
+`Evaluation` first asks the store for what links and batches decide (`_Facts`). Then each capture is
+tested on its own, or, if the selection has a ``pick``, together with all captures of its SURT. Only
+the ranges of SURTs in which selected captures can be are read.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+
+from arclink.access.replay import moment_of
+from arclink.captures.subsets.capture_sets import CaptureSet, capture_number, number_of
+from arclink.captures.subsets.fields import (
+    URI_AND_TIME,
+    CaptureTest,
+    numbers_of,
+    test_of,
+    wide_ranges,
+)
+from arclink.captures.subsets.language import (
+    KEPT,
+    AllOf,
+    AnyOf,
+    Condition,
+    Except,
+    Selection,
+    conditions_in,
+)
+from arclink.captures.subsets.neighbourhoods import (
+    captures_linking_to,
+    pages_linked_from,
+    pages_within,
+)
+from arclink.captures.subsets.ranges import END, EVERYWHERE, NOWHERE, SurtRanges
+from arclink.model import ALL_SURTS, ALL_TIME, Memento, Span, Surt, Timestamp
+from arclink.store.blocks.rows import checksum_shown
+from arclink.store.protocols import Scans
+from arclink.timestamps import first_of, last_of
+
+_FLAGS = Callable[[Sequence[Memento]], list[bool]]
+"""Returns, for each capture of one SURT in store order, whether it is selected."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptList:
+    """A stored list of captures.
+
+    Attributes:
+        captures: The captures.
+        ranges: Ranges of SURTs that hold them all.
+    """
+
+    captures: CaptureSet
+    ranges: SurtRanges
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What the store says about one condition.
+
+    Attributes:
+        test: The test of a capture.
+        ranges: Where selected captures are.
+    """
+
+    test: CaptureTest
+    ranges: SurtRanges
+
+
+class ReadLimit:
+    """The largest number of captures that an answer reads.
+
+    Args:
+        most: The number.
+
+    Attributes:
+        is_reached: Whether there were more captures to read.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self.is_reached = False
+
+    def of(self, mementos: Iterator[Memento]) -> Iterator[Memento]:
+        """Yield captures up to the limit."""
+        for memento in mementos:
+            if not self._left:
+                self.is_reached = True
+                return
+            self._left -= 1
+            yield memento
+
+
+class Evaluation:
+    """A selection, evaluated on one state of a store.
+
+    Args:
+        store: The store.
+        selection: The selection, without ``subset``.
+        lists: Stored lists by the value of their ``kept`` conditions.
+        most_pages: Largest number of pages that a condition on links may lead to.
+
+    Raises:
+        SubsetCostError: A condition leads to more pages.
+    """
+
+    def __init__(
+        self,
+        store: Scans,
+        selection: Selection,
+        lists: Mapping[str, KeptList] | None = None,
+        most_pages: int = sys.maxsize,
+    ) -> None:
+        self._store = store
+        self._lists = lists or {}
+        self._most_pages = most_pages
+        self.selection = selection
+        self._facts = {condition: self._ask(condition) for condition in {*conditions_in(selection)}}
+        self.ranges = self._ranges_of(selection)
+        self._has_pick = _has_pick(selection)
+        self.span = ALL_TIME if self._has_pick else _span_of(selection)
+        self._flags = self._flags_of(selection)
+        self._test = None if self._has_pick else self._test_of(selection)
+        self._is_here = self.ranges.test()
+
+    @property
+    def is_of_uri_and_time(self) -> bool:
+        """Whether URI and time of a capture alone decide."""
+        return not self._has_pick and all(
+            condition.field in URI_AND_TIME for condition in conditions_in(self.selection)
+        )
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether only a part of the SURTs can have selected captures."""
+        return self.ranges != EVERYWHERE
+
+    def is_selected_at(self, surt: Surt, original: str, timestamp: Timestamp) -> bool:
+        """Return whether captures of an original at a time are selected.
+
+        This is defined only if `is_of_uri_and_time`.
+        """
+        assert self._test is not None
+        return self._is_here(surt) and self._test(
+            Memento(surt, timestamp, original, "-", "-", "-", "", "", 0, -1)  # type: ignore[arg-type]
+        )
+
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+        """Yield the selected captures of one SURT within ``span``, in store order."""
+        if not self._is_here(surt):
+            return iter(())
+        if self._test is not None:
+            return filter(self._test, self._store.mementos(surt, _common(span, self.span)))
+        of_surt = list(self._store.mementos(surt))
+        return (
+            memento
+            for memento, is_selected in zip(of_surt, self._flags(of_surt), strict=True)
+            if is_selected and memento.timestamp in span
+        )
+
+    def scan(
+        self,
+        span: Span = ALL_TIME,
+        prefix: Surt = ALL_SURTS,
+        limit: ReadLimit | None = None,
+    ) -> Iterator[Memento]:
+        """Yield the selected captures within ``span`` of SURTs with a prefix, in store order.
+
+        Args:
+            span: The times of the captures.
+            prefix: The beginning of their SURTs.
+            limit: How many captures may be read, selected or not; by default all.
+        """
+        inside = _common(span, self.span) if self._test is not None else ALL_TIME
+        if inside.first > inside.last:
+            return
+        for stem in (self.ranges & SurtRanges((prefix,))).stems:
+            captures = (
+                self._store.mementos(Surt(stem[:-1]), inside)
+                if stem.endswith(END)
+                else self._store.scan_mementos(inside, Surt(stem))
+            )
+            if limit is not None:
+                captures = limit.of(captures)
+            if self._test is not None:
+                yield from filter(self._test, captures)
+            else:
+                for _, same in groupby(captures, attrgetter("surt")):
+                    of_surt = list(same)
+                    yield from (
+                        memento
+                        for memento, is_selected in zip(of_surt, self._flags(of_surt), strict=True)
+                        if is_selected and memento.timestamp in span
+                    )
+
+    def _ask(self, condition: Condition) -> _Facts:
+        """Return the facts about a condition; some need queries to the store."""
+        name, value = condition.field, condition.value
+        test = test_of(name, value, dict(condition.qualifiers))
+        if test is not None:
+            return _Facts(test, wide_ranges(name, value))
+        match name:
+            case "batch":
+                files = self._files_of(numbers_of(value))
+                return _Facts(lambda memento: memento.file in files, EVERYWHERE)
+            case "links-to":
+                captures, surts = captures_linking_to(self._store, condition, self._most_pages)
+                return _Facts(self._shown_in(captures), SurtRanges.of_surts(surts))
+            case "linked-from":
+                return _of_pages(pages_linked_from(self._store, condition))
+            case "within":
+                return _of_pages(pages_within(self._store, condition, self._most_pages))
+        assert name == KEPT, name
+        stored_list = self._lists[value]
+        numbers = stored_list.captures
+        return _Facts(lambda memento: number_of(memento) in numbers, stored_list.ranges)
+
+    def _files_of(self, numbers: Iterable[int]) -> frozenset[str]:
+        # An embargo hides the files of batches, but not which files its visible captures are in.
+        return frozenset(
+            file
+            for batch in self._store.batches()
+            if batch.number in numbers
+            for file in batch.files
+        )
+
+    def _shown_in(self, captures: CaptureSet) -> CaptureTest:
+        def test(memento: Memento) -> bool:
+            checksum = checksum_shown(self._store, memento)
+            return (
+                checksum is not None
+                and capture_number(memento.original, memento.timestamp, checksum) in captures
+            )
+
+        return test
+
+    def _ranges_of(self, selection: Selection) -> SurtRanges:
+        match selection:
+            case Condition():
+                return self._facts[selection].ranges
+            case AllOf(parts):
+                found = EVERYWHERE
+                for part in parts:
+                    found &= self._ranges_of(part)
+                return found
+            case AnyOf(parts):
+                found = NOWHERE
+                for part in parts:
+                    found |= self._ranges_of(part)
+                return found
+            case Except():
+                return EVERYWHERE
+
+    def _test_of(self, selection: Selection) -> CaptureTest:
+        """Return the test of a selection without ``pick``."""
+        match selection:
+            case Condition():
+                return self._facts[selection].test
+            case AllOf(parts):
+                return _both([self._test_of(part) for part in parts])
+            case AnyOf(parts):
+                return _either([self._test_of(part) for part in parts])
+            case Except(part):
+                test = self._test_of(part)
+                return lambda memento: not test(memento)
+
+    def _flags_of(self, selection: Selection) -> _FLAGS:
+        match selection:
+            case Condition():
+                test = self._facts[selection].test
+                return lambda captures: [test(memento) for memento in captures]
+            case AllOf(parts, pick):
+                every = [self._flags_of(part) for part in parts]
+                choose = _pick_of(pick)
+                return lambda captures: choose(
+                    captures,
+                    [all(flags) for flags in zip(*(one(captures) for one in every), strict=True)],
+                )
+            case AnyOf(parts):
+                several = [self._flags_of(part) for part in parts]
+                return lambda captures: [
+                    any(flags) for flags in zip(*(one(captures) for one in several), strict=True)
+                ]
+            case Except(part):
+                inner = self._flags_of(part)
+                return lambda captures: [not flag for flag in inner(captures)]
+
+
+def _of_pages(surts: set[Surt]) -> _Facts:
+    return _Facts(lambda memento: memento.surt in surts, SurtRanges.of_surts(surts))
+
+
+def _both(tests: Sequence[CaptureTest]) -> CaptureTest:
+    if len(tests) == 2:
+        first, second = tests
+        return lambda memento: first(memento) and second(memento)
+    if len(tests) == 3:
+        first, second, third = tests
+        return lambda memento: first(memento) and second(memento) and third(memento)
+
+    return lambda memento: all(one(memento) for one in tests)
+
+
+def _either(tests: Sequence[CaptureTest]) -> CaptureTest:
+    if len(tests) == 2:
+        first, second = tests
+        return lambda memento: first(memento) or second(memento)
+
+    return lambda memento: any(one(memento) for one in tests)
+
+
+def _pick_of(pick: str) -> Callable[[Sequence[Memento], list[bool]], list[bool]]:
+    """Return the function that leaves one of the selected captures of a SURT selected."""
+    if not pick:
+        return lambda captures, flags: flags
+    which, _, time = pick.partition("@")
+
+    def choose(captures: Sequence[Memento], flags: list[bool]) -> list[bool]:
+        selected = [index for index, flag in enumerate(flags) if flag]
+        if not selected:
+            return flags
+        if which == "latest":
+            chosen = selected[-1]
+        elif which == "first":
+            chosen = selected[0]
+        else:
+            moment = moment_of(first_of(time))
+            # Of equal distance, the older one, which comes first.
+            chosen = min(
+                selected, key=lambda index: abs(moment_of(captures[index].timestamp) - moment)
+            )
+        return [index == chosen for index in range(len(flags))]
+
+    return choose
+
+
+def _has_pick(selection: Selection) -> bool:
+    match selection:
+        case AllOf(parts, pick):
+            return bool(pick) or any(map(_has_pick, parts))
+        case AnyOf(parts):
+            return any(map(_has_pick, parts))
+        case Except(part):
+            return _has_pick(part)
+    return False
+
+
+def _span_of(selection: Selection) -> Span:
+    """Return a span that holds the times of all selected captures."""
+    match selection:
+        case Condition("from", value):
+            return Span(first=first_of(value))
+        case Condition("to", value):
+            return Span(last=last_of(value))
+        case AllOf(parts):
+            found = ALL_TIME
+            for part in parts:
+                found = _common(found, _span_of(part))
+            return found
+    return ALL_TIME
+
+
+def _common(one: Span, other: Span) -> Span:
+    return Span(max(one.first, other.first), min(one.last, other.last))

@@ -1,0 +1,218 @@
+"""`SubsetStore`: the captures of a subset as a store, which every query and analysis takes.
+
+A link is in a subset if a capture of the subset shows it. So the outlinks of a page are those of
+its selected captures, and the links to a page are those that selected captures of other pages show.
+"""
+
+from array import array
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from hashlib import sha256
+
+import numpy as np
+
+from arclink.captures.subsets.capture_sets import CaptureSet, capture_number
+from arclink.captures.subsets.evaluation import Evaluation
+from arclink.captures.subsets.ranges import END, SurtRanges
+from arclink.files.spill import Sorted
+from arclink.model import (
+    ALL_SURTS,
+    ALL_TIME,
+    Checksum,
+    ContentId,
+    Memento,
+    Payload,
+    Source,
+    Span,
+    Surt,
+    Timestamp,
+    UriR,
+)
+from arclink.store.blocks.rows import checksum_shown
+from arclink.store.filtered import FilteredStore
+from arclink.store.protocols import ContentBlock, Scans
+from arclink.uris.resolution import checksum_of
+from arclink.uris.surts import surt_of
+
+_SURTS_KEPT = 10_000
+"""Number of SURTs whose selected captures are cached."""
+
+
+class SubsetStore(FilteredStore):
+    """The `Scans` of the captures of a subset.
+
+    Args:
+        store: The store with all captures; it is closed with this one.
+        identity: The identity of the subset: equal subsets have equal texts.
+        evaluate: Evaluates the selection on the store; called again when the store has changed.
+        text: The selection as text.
+    """
+
+    def __init__(
+        self,
+        store: Scans,
+        identity: str,
+        evaluate: Callable[[Scans], Evaluation],
+        text: str = "",
+    ) -> None:
+        super().__init__(store)
+        base = store.selection
+        self.identity, self.selection = identity, text
+        if base:  # of another subset: what continues in one does not continue in the other
+            self.selection = f"({base}) and ({text})"
+            self.identity = sha256(self.selection.encode()).hexdigest()[:20]
+        self._evaluate = evaluate
+        self._known: Evaluation | None = None
+        self._shown_captures: CaptureSet | None = None
+        self._of_surt = lru_cache(_SURTS_KEPT)(self._shown_of_surt)
+
+    @property
+    def unselected(self) -> Scans:
+        return self.base.unselected
+
+    @property
+    def filter_identity(self) -> str:
+        return self.identity
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The evaluation of the selection on the present state of the store."""
+        self._drop_stale_caches()
+        if self._known is None:
+            self._known = self._evaluate(self.base)
+        return self._known
+
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+        return self.evaluation.mementos(surt, span)
+
+    def scan_mementos(self, span: Span = ALL_TIME, prefix: Surt = ALL_SURTS) -> Iterator[Memento]:
+        return self.evaluation.scan(span, prefix)
+
+    def payload(self, checksum: Checksum) -> Payload | None:
+        """Return the state of a payload that a selected capture shows.
+
+        The payload may have been read from a capture that is not selected: a revisit comes with
+        the record that it refers to.
+        """
+        if next(self._captures(checksum), None) is None:
+            return None
+        return self.base.payload(checksum)
+
+    def content_of(self, memento: Memento) -> ContentId | None:
+        return self.base.content_of(memento)
+
+    def surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        if any(len(stem) <= len(prefix) for stem in self.evaluation.ranges.stems):
+            return super().surts(prefix, after)
+        return self._surts_of_captures(prefix, after)
+
+    def _surts_of_captures(self, prefix: Surt, after: Surt | None) -> Iterator[Surt]:
+        """Yield what `surts` yields; reads the captures of the subset, and no others.
+
+        This is for prefixes that are shorter than the ranges of the selection: the store may have
+        many SURTs with such a prefix that have nothing to do with the subset.
+        """
+        found = Sorted[str]()
+        for surt in self.captured_surts(prefix, after):
+            found.add(surt)
+        for block in self.scan_contents():
+            for link in block.links:
+                surt = surt_of(link.target)
+                if surt.startswith(prefix) and (after is None or surt > after):
+                    found.add(surt)
+        yield from map(Surt, found)
+
+    def captured_surts(self, prefix: Surt, after: Surt | None = None) -> Iterator[Surt]:
+        for stem in (self.evaluation.ranges & SurtRanges((prefix,))).stems:
+            exact = Surt(stem.removesuffix(END))
+            surts = (
+                self.base.captured_surts(exact, after)
+                if exact == stem
+                else (surt for surt in [exact] if after is None or surt > after)
+            )
+            for surt in surts:
+                if next(self.mementos(surt), None) is not None:
+                    yield surt
+
+    def scan_contents(self) -> Iterator[ContentBlock]:
+        if not self.evaluation.is_bounded:
+            self._read_shown()
+            yield from super().scan_contents()
+            return
+        seen: set[ContentId] = set()
+        for memento in self.scan_mementos():
+            content = self.content_of(memento)
+            if content is not None and content not in seen:
+                seen.add(content)
+                links = list(self.base.outlinks(content))
+                yield ContentBlock([content], links, [np.arange(len(links))])
+
+    # Inside
+
+    def _within(self, span: Span) -> Span:
+        inside = self.evaluation.span
+        return Span(max(span.first, inside.first), min(span.last, inside.last))
+
+    def _store_changed(self) -> None:
+        super()._store_changed()
+        self._known = None
+        self._shown_captures = None
+        self._of_surt.cache_clear()
+
+    def _visible_pages(self, content: ContentId, pages: Iterator[Source]) -> Iterator[Source]:
+        evaluation = self._known or self.evaluation
+        checksum = checksum_of(content)
+        for original, timestamps in pages:
+            surt = surt_of(original)
+            if evaluation.ranges.has(surt):
+                shown = self._visible_times(evaluation, surt, original, timestamps, checksum)
+                if shown:
+                    yield original, shown
+
+    def _visible_times(
+        self,
+        evaluation: Evaluation,
+        surt: Surt,
+        original: UriR,
+        timestamps: list[Timestamp],
+        checksum: Checksum,
+    ) -> list[Timestamp]:
+        if evaluation.is_of_uri_and_time:
+            return [time for time in timestamps if evaluation.is_selected_at(surt, original, time)]
+        if self._shown_captures is not None:
+            numbers = self._shown_captures
+            return [
+                time for time in timestamps if capture_number(original, time, checksum) in numbers
+            ]
+        selected = self._of_surt(surt)
+        return [time for time in timestamps if (original, time, checksum) in selected]
+
+    def _shown_of_surt(self, surt: Surt) -> frozenset[tuple[UriR, Timestamp, Checksum]]:
+        """Return the selected captures of a SURT that show a payload, by the payload's checksum."""
+        evaluation = self._known or self.evaluation
+        return frozenset(
+            (memento.original, memento.timestamp, checksum)
+            for memento in evaluation.mementos(surt)
+            if (checksum := checksum_shown(self.base, memento)) is not None
+        )
+
+    def _read_shown(self) -> None:
+        """Read all selected captures once, so that no look-ups are needed: 8 bytes for each.
+
+        This is for reads of the whole store, if URI and time of a capture do not decide.
+        """
+        evaluation = self.evaluation
+        if self._shown_captures is None and not evaluation.is_of_uri_and_time:
+            numbers = array("Q")
+            for memento in evaluation.scan():
+                checksum = checksum_shown(self.base, memento)
+                if checksum is not None:
+                    numbers.append(capture_number(memento.original, memento.timestamp, checksum))
+            self._shown_captures = CaptureSet(numbers)
+
+    def _of_payload(self, original: UriR, checksum: Checksum) -> Iterator[Memento]:
+        return (
+            memento
+            for memento in self.mementos(surt_of(original))
+            if memento.original == original and checksum_shown(self.base, memento) == checksum
+        )

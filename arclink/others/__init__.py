@@ -1,0 +1,1 @@
+"""Other archives: instances of ArcLink, and Wayback Machines."""

@@ -1,0 +1,317 @@
+"""What pages show of the answer to a question: heading, rows, captures through time, pictures."""
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from arclink.access.chronicles import unit_for, units_between
+from arclink.access.declarations import Given
+from arclink.access.formats.rows import TIME_COLUMNS, UNKNOWN, is_unknown
+from arclink.access.queries import as_written, surt_asked
+from arclink.access.texts import printable, printable_uri
+from arclink.analysis.charts.comparisons import matrix, ranks, survival, up_and_down
+from arclink.analysis.charts.layout import links_by_name
+from arclink.analysis.charts.pictures import Drawing, Strip, strips
+from arclink.analysis.charts.svg import height_of
+from arclink.analysis.charts.time_axis import Axis, Bar, in_words
+from arclink.analysis.matrices.slices import Level
+from arclink.analysis.questions.queries import AskQuery
+from arclink.analysis.questions.table import QuestionScope
+from arclink.known import KnownLinks
+from arclink.model import Timestamp
+from arclink.service.pages.requests import View, about, download, part_of
+from arclink.uris.hosts import host_of, is_ip_address
+
+if TYPE_CHECKING:
+    from arclink.analysis.questions.asking import AskAnswer, KnownCaptures
+
+Ends = tuple[str, str]
+"""Names of both ends of links."""
+
+LINKS = "host-links"
+"""The question whose rows are links between two names."""
+
+SURVIVAL = "survival"
+"""The question whose rows are shares by age."""
+
+_MOST_PLACES = 10
+_MOST_RANKED = 16
+_MOST_NAMES = 24
+_MOST_MATRICES = 4
+_MOST_CURVES = 6
+_MOST_MONTHS = 1_200
+"""Age of links to which curves are drawn: captures with wrong dates may be millennia apart."""
+
+MOST_PAIRS = 1_000
+"""Number of rows from which hosts against hosts are drawn."""
+
+
+def pairs_query(query: AskQuery) -> AskQuery:
+    """Return the question with more rows, for pictures of links between names."""
+    return replace(query, limit=MOST_PAIRS)
+
+
+def drawn(query: AskQuery, answer: "AskAnswer", title: str) -> dict[str, Drawing]:
+    """Return the pictures of an answer by name; none about several addresses.
+
+    Args:
+        query: The question.
+        answer: Its answer.
+        title: The question, and what it is about.
+    """
+    rows = answer.rows()
+    has_periods = "period" in answer.table.column_names
+    if rows and query.name == SURVIVAL and len(query.asked) == 1:
+        return {SURVIVAL: _survival(rows, title)}
+    if not rows or not has_periods or len(query.asked) > 1 or query.windows.period is None:
+        return {}
+    if query.name == LINKS:
+        return _matrices([row for row in rows if _is_inside(query, row)], title)
+    known, period = answer.known, query.windows.period
+    if not known.first or not known.last:
+        return {}
+    periods = [*units_between(known.first, known.last, period)]
+    captured = answer.periods(period)
+    if query.name == "new-lost":
+        of = "" if not answer.left_out else " Of the greatest rows of each period:"
+        return {"up-and-down": _up_and_down(rows, periods, f"{title}{of}", captured)}
+    by_which = "" if query.question.is_by_calendar else query.question.ranks
+    if not by_which or len(captured) < 2:
+        return {}
+    return {"ranks": _ranks(rows, query.question.columns[0], by_which, periods, title, captured)}
+
+
+def _ranks(
+    rows: Sequence[Mapping[str, Any]],
+    what: str,
+    by: str,
+    periods: Sequence[str],
+    title: str,
+    captured: Container[str],
+) -> Drawing:
+    """Return the first places of each period; its rows come in the order of places."""
+    places: dict[str, dict[str, int]] = {}
+    taken: Counter[str] = Counter()
+    for row in rows:
+        if not row[by]:  # no place without links
+            continue
+        taken[row["period"]] += 1
+        if taken[row["period"]] <= _MOST_PLACES:
+            name = printable(row[what] or "no name")
+            places.setdefault(name, {})[row["period"]] = taken[row["period"]]
+    best = sorted(places, key=lambda name: (min(places[name].values()), -len(places[name]), name))
+    chosen = {name: places[name] for name in best[:_MOST_RANKED]}
+    return ranks(f"Places through time: {title}", periods, chosen, captured)
+
+
+def _survival(rows: Sequence[Mapping[str, Any]], title: str) -> Drawing:
+    """Return the curves of the windows with most links, oldest first."""
+    curves: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        curves.setdefault(row.get("period") or "", []).append(row)
+    most = sorted(curves, key=lambda window: -curves[window][0]["at_risk"])[:_MOST_CURVES]
+    of = "" if len(most) == len(curves) else " Periods with most links:"
+    shown = {
+        " to ".join(map(in_words, window.split("/"))): curves[window][:_MOST_MONTHS]
+        for window in sorted(most)
+    }
+    return survival(f"{title}{of}", shown)
+
+
+def _up_and_down(
+    rows: Sequence[Mapping[str, Any]],
+    periods: Sequence[str],
+    title: str,
+    captured: Container[str],
+) -> Drawing:
+    counts: dict[str, Counter[str]] = {name: Counter() for name in _EVENTS}
+    for row in rows:
+        for name, by_period in counts.items():
+            by_period[row["period"]] += row[name]
+    return up_and_down(
+        title,
+        periods,
+        [counts["added"], counts["first_capture"]],
+        counts["removed"],
+        [*_EVENTS.values()],
+        captured,
+    )
+
+
+_EVENTS = {
+    "added": "links added",
+    "first_capture": "in the first capture of a page",
+    "removed": "links removed",
+}
+
+
+def all_time(links: Mapping[Ends, int], title: str) -> Drawing:
+    """Return the greatest of some names against each other."""
+    return matrix(f"Links between them: {title}", greatest(links)[:_MOST_NAMES], links)
+
+
+def _matrices(rows: Sequence[Mapping[str, Any]], title: str) -> dict[str, Drawing]:
+    """Return the greatest names against each other in each of the last periods."""
+    names = greatest(links_of(rows))[:_MOST_NAMES]
+    periods = sorted({row["period"] for row in rows})[-_MOST_MATRICES:]
+    return {
+        f"matrix-{period}": matrix(
+            f"Links between them in {in_words(period)}: {title}",
+            names,
+            links_of(row for row in rows if row["period"] == period),
+        )
+        for period in periods
+    }
+
+
+def _is_inside(query: AskQuery, row: Mapping[str, Any]) -> bool:
+    """Return whether both ends of links are in the part: of other ends, only some links are known.
+
+    The names of pages and domains do not say it of a part.
+    """
+    if query.scope is QuestionScope.ARCHIVE:
+        return True
+    host = query.asked[0].part.name
+    is_of_hosts = query.scope is QuestionScope.DOMAIN and query.level is Level.HOST
+    return is_of_hosts and all(f".{row[end]}".endswith(f".{host}") for end in ("source", "target"))
+
+
+def links_of(rows: Iterable[Mapping[str, Any]]) -> dict[Ends, int]:
+    """Return the number of links by both ends; the greatest of several periods."""
+    found: dict[Ends, int] = {}
+    for row in rows:
+        ends = printable(row["source"]), printable(row["target"])
+        found[ends] = max(found.get(ends, 0), row["links"])
+    return found
+
+
+def greatest(links: Mapping[Ends, int]) -> list[str]:
+    """Return the names of all ends, those with most links first."""
+    sums = links_by_name(links)
+    return sorted(sums, key=lambda name: (-sums[name], name))
+
+
+ASK = "ask"
+"""The parameter with the name of a question."""
+
+
+_WORDS = frozenset({"text", "term", "title", "title_before"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value of a table for people.
+
+    Attributes:
+        kind: ``name``, ``words``, ``text``, ``time`` or ``number``, as the template knows them.
+        value: The value; None if it is missing or not known.
+        href: Where it leads; empty if nowhere.
+        share: Percent of the greatest number that its rows are ordered by; 0 for other values.
+    """
+
+    kind: str
+    value: object
+    href: str = ""
+    share: float = 0
+
+
+def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
+    """Return the cells of each row by column."""
+    rows, ranks = answer.table.to_pylist(), query.question.ranks
+    most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
+
+    def cell(name: str, value: object, row: Mapping[str, Any]) -> Cell:
+        if is_unknown(name, row):
+            return Cell("text", UNKNOWN)
+        if name == "name" and query.question.compares:
+            times = {"from_": row["first"], "to": row["last"]}
+            return Cell("name", value, about(str(value), View.CHANGES, **times))
+        if name in ("name", "page", "source", "target"):
+            has_level = name in ("name", "source") or query.name == LINKS
+            level = query.level if has_level else Level.URI
+            return Cell("name", value, about_name(str(value), level) if value else "")
+        if name in TIME_COLUMNS:
+            return Cell("time", value)
+        if isinstance(value, float):
+            return Cell("number", round(value, 3))
+        if isinstance(value, int) and not name.startswith("status"):
+            share = round(height_of(value, most), 1) if name == ranks else 0
+            return Cell("number", value, share=share)
+        return Cell("words" if name in _WORDS else "text", value)
+
+    return [{name: cell(name, value, row) for name, value in row.items()} for row in rows]
+
+
+def about_name(name: str, level: Level | None) -> str:
+    """Return the address of the page about a page, host or domain."""
+    return about(name) if level in (None, Level.URI) else address_with(part_of(name, level))
+
+
+def heading_of(query: AskQuery) -> str:
+    """Return the name of what a question is about; empty for the archive."""
+    if query.scope is QuestionScope.ARCHIVE:
+        return ""
+    first: str = printable_uri(query.asked[0].written)
+    if query.scope in (QuestionScope.HOST, QuestionScope.DOMAIN):
+        host = host_asked(query)
+        is_one = query.scope is QuestionScope.HOST or is_ip_address(host)
+        first = host if is_one else f"*.{host}"
+    more = len(query.asked) - 1
+    return f"{first} and {more:,} more" if more else first
+
+
+def host_asked(query: AskQuery) -> str:
+    """Return the host of the first address of a question."""
+    return host_of(surt_asked("uri", as_written(query.asked[0].written)[0]))
+
+
+def title_of(query: AskQuery) -> str:
+    """Return a question, and what it is about."""
+    return f"{query.question.asks} {heading_of(query) or 'The whole archive'}"
+
+
+def captures_picture(query: AskQuery, known: "KnownCaptures") -> dict[str, Callable[[], Drawing]]:
+    """Return the captures that an answer is read from, through time."""
+    through = through_time(known)
+    axis, bars = through["axis"], through.get("captures_bars")
+    if not isinstance(axis, Axis) or not isinstance(bars, list):
+        return {}
+    rows = [Strip("Captures", bars, amount=f"{known.captures:,}", height=42, gaps=axis.unknown())]
+    title = f"Captures: {heading_of(query) or 'the whole archive'}"
+    return {"captures": lambda: strips(title, rows, axis)}
+
+
+def through_time(known: "KnownCaptures") -> dict[str, object]:
+    """Return the captures that answers are read from, on an axis of time."""
+    if known.first is None or known.last is None:
+        return {"axis": None}
+    axis, bars = captures_over(known.first, known.last, known.by_day)
+    return {"axis": axis, "captures_bars": bars}
+
+
+def captures_over(
+    first: Timestamp, last: Timestamp, days: Mapping[str, KnownLinks]
+) -> tuple[Axis, Sequence[Bar]]:
+    """Return an axis of time, and a bar for the captures of each of its units.
+
+    Args:
+        first: Time of the first capture.
+        last: Time of the last one.
+        days: What is known on each day with captures.
+    """
+    unit = unit_for(first, last, days)
+    periods = unit.known(days, with_links=False)
+    counts = {when: known.captures or 0 for when, known in periods.items()}
+    axis = Axis(unit, first, last, periods)
+    return axis, axis.bars(counts, "capture", "captures")
+
+
+def address_with(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return the address of the page with these parameters; empty if it is too long for a link."""
+    return download("", pairs)
+
+
+def pairs_of(given: Given, *but: str) -> list[tuple[str, str]]:
+    """Return parameters for another address, without some."""
+    return [(name, text) for name, texts in given.without(*but).texts.items() for text in texts]
