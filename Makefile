@@ -23,7 +23,7 @@ WITH_BROWSER := $(VENV)/.installed-browser
 ENGINES ?= $(CURDIR)/.engines
 export ENGINES
 
-CODE := arclink service pig tests benchmarks
+CODE := arclink pig tests benchmarks
 # Extra options for the test runner: make test PYTEST_OPTIONS="-k revisit -x"
 PYTEST_OPTIONS ?=
 # Number of parallel tests. Each worker imports everything again: two workers need 20 % more CPU time than one.

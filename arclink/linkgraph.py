@@ -62,7 +62,6 @@ from arclink.analysis.questions.queries import (
     question_behind,
 )
 from arclink.analysis.questions.rows import ask_as_rows, said_from
-from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import find_capture
 from arclink.captures.queries import FORM, STREAM_PARAMETERS, TAKE_AWAY_PARAMETERS
 from arclink.captures.read import CapturedPage, PageReader
@@ -71,6 +70,7 @@ from arclink.errors import UsageError
 from arclink.extras import analysis_extra
 from arclink.known import KnownLinks
 from arclink.model import ALL_TIME, Memento, Span
+from arclink.store.archive_paths import ArchivePaths
 from arclink.store.location import name_of_store
 from arclink.store.protocols import Scans, StoreStats
 from arclink.uris.resolution import serialised
@@ -331,7 +331,7 @@ class LinkGraph(Methods, Closing):
     Args:
         store: The store to read; closing the graph closes it.
         at: Time whose state the graph shows; None for all times.
-        archives: Where archive files are now, if they moved (`arclink.captures.archive_paths`).
+        archives: Where archive files are now, if they moved (`arclink.store.archive_paths`).
         where: Path or URL of the store: its named subsets are stored next to it. Empty if it has
             no named subsets.
 
@@ -602,8 +602,8 @@ class LinkGraph(Methods, Closing):
         """Return the graph of all links at a level.
 
         Nodes are URIs (with their ``surt``), hosts or domains, and have the attributes of
-        `arclink.analysis.export.node_facts.NodeFacts`. Links have ``weight`` (number of mementos that show
-        the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
+        `arclink.analysis.export.node_facts.NodeFacts`. Links have ``weight`` (number of mementos
+        that show the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
 
         Raises:
             BadParameterError: A parameter is wrong.

@@ -26,10 +26,9 @@ from zlib import crc32
 
 from arclink.extract.reading_tasks import ReadingTasks, assign_files
 from arclink.filter.index import index_archive, index_range
-from arclink.mapreduce.runs import JobRunner
+from arclink.mapreduce.runs import JOBS, JobRunner
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.pointer_files import read_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.rows.file_ranges import FileRange, RangeReport, ranges_of

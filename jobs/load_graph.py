@@ -1,7 +1,7 @@
 """Load (paper, 3.3): writes parts of graph files to a store that is not on this machine.
 
-Input: manifests of tasks, ``what TAB part TAB path``; `arclink.engines.cassandra.tasks` describes the
-tasks. Output: one line per task with its result. A task that is repeated writes the same rows
+Input: manifests of tasks, ``what TAB part TAB path``; `arclink.engines.cassandra.tasks` describes
+the tasks. Output: one line per task with its result. A task that is repeated writes the same rows
 again.
 """
 

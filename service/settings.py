@@ -101,7 +101,7 @@ class Settings:
         origins: Origins whose scripts may read answers in a browser, as in ``Origin``; ``*`` for
             all.
         has_pages: Whether captures themselves are shown, not only their links.
-        archives: Further locations of archive files (`arclink.captures.archive_paths`).
+        archives: Further locations of archive files (`arclink.store.archive_paths`).
     """
 
     longest_query: int = 200_000

@@ -18,7 +18,6 @@ from flask import Flask, current_app
 
 from arclink.access.common import SUBSET
 from arclink.access.declarations import BadParameterError, Given
-from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.read import PageReader
 from arclink.captures.subsets.catalog import Definition, StoredSubset, SubsetCatalog, subset_of
 from arclink.captures.subsets.language import SelectionError
@@ -29,6 +28,7 @@ from arclink.others.federation.requests import Asking
 from arclink.service.responses import end_if_client_left
 from arclink.service.settings import Settings
 from arclink.service.tables import ServiceTables
+from arclink.store.archive_paths import ArchivePaths
 from arclink.store.embargo import EmbargoedStore
 from arclink.store.location import is_remote, open_store, path_of
 from arclink.store.protocols import OpenStore, Scans, StoreSums

@@ -8,8 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-FOLDERS = ("arclink", "service", "pig", "benchmarks", "tests")
-"""The folders with code; the jobs are in the first one, as a link to their folder.
+FOLDERS = ("arclink", "pig", "benchmarks", "tests")
+"""The folders with code; jobs and service are in the first one, as links to their folders.
 
 A module imports only from its own folder and from those before it.
 """

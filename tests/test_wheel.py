@@ -21,6 +21,7 @@ SOURCES = (
     "arclink",
     "cassandra_schema",
     "jobs",
+    "service",
     "setup.py",
     "setup.cfg",
     "pyproject.toml",

@@ -20,6 +20,7 @@ OUTSIDE = (
     *(
         "arclink.operations",
         "arclink.service",
+        "arclink.engines",
         "arclink.others.wayback",
         "tests.demos",
         "tests.durability",

@@ -5,9 +5,10 @@ linking page. To count them, ArcLink reads all inlinks of the page. If there are
 counts only the first ones in store order, and the answer reports that.
 
 This answers for one page, by look-ups. For sites, the archive and several addresses, the question
-`anchors` has the same rows, by SQL (`arclink.analysis.questions`); only look-ups know linking hosts, the
-first capture as evidence, links in force at one time (``at``), filters and pages of rows. What is
-counted, is counted by `arclink.access.tallies`, as hosts are (`arclink.access.levels`).
+`anchors` has the same rows, by SQL (`arclink.analysis.questions`); only look-ups know linking
+hosts, the first capture as evidence, links in force at one time (``at``), filters and pages of
+rows. What is counted, is counted by `arclink.access.tallies`, as hosts are
+(`arclink.access.levels`).
 """
 
 from collections.abc import Mapping

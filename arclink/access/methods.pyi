@@ -2,12 +2,12 @@
 
 from arclink.access.signatures import Place
 from arclink.access.signatures import Time
-from arclink.captures.stream import CaptureStream
-from arclink.captures.write import TakenAway
 from arclink.analysis.charts.results import RowResult
 from arclink.analysis.export.exports import Exported
-from arclink.linkgraph import Links
 from arclink.analysis.questions.asking import AskAnswer
+from arclink.captures.stream import CaptureStream
+from arclink.captures.write import TakenAway
+from arclink.linkgraph import Links
 from collections.abc import Sequence
 from typing import Literal
 import networkx as nx
@@ -481,8 +481,8 @@ class Methods:
         """Return the graph of all links at a level.
 
         Nodes are URIs (with their ``surt``), hosts or domains, and have the attributes of
-        `arclink.analysis.export.node_facts.NodeFacts`. Links have ``weight`` (number of mementos that show
-        the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
+        `arclink.analysis.export.node_facts.NodeFacts`. Links have ``weight`` (number of mementos
+        that show the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
 
         Args:
             level: Level of the nodes. Expected: uri, host or domain. By default: host for

@@ -12,8 +12,7 @@ import stat
 from typing import BinaryIO, Protocol, cast
 
 from arclink.archives.locations import scheme_of
-from arclink.engines.hdfs import HdfsBytes
-from arclink.engines.name_nodes import uses_webhdfs
+from arclink.network.engine_files import reader_of
 
 
 class ByteSource(Protocol):
@@ -143,8 +142,9 @@ def open_file(location: str) -> ByteSource:
     """
     if scheme_of(location) is None:
         return LocalBytes(location)
-    if uses_webhdfs(location):
-        return HdfsBytes(location)
+    if (reader := reader_of(location)) is not None:
+        opened: ByteSource = reader.opened(location)
+        return opened
     from arclink.archives.remote import RemoteBytes
 
     return RemoteBytes(location)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from arclink.analysis.export.data_package import Facts, origin_of
-from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.index import ExportedRows
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.read import PageReader
@@ -21,6 +20,7 @@ from arclink.captures.subsets.fields import is_name
 from arclink.captures.tally import TakeAwayTally
 from arclink.errors import ExportError
 from arclink.model import Memento
+from arclink.store.archive_paths import ArchivePaths
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
 

@@ -34,7 +34,6 @@ from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.archives.segments import GZIP
 from arclink.archives.warc_fields import now_as_warc_date
 from arclink.archives.wat import describe, is_described
-from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.order import captures_in_order
 from arclink.captures.queries import Order, StreamPart
 from arclink.captures.read import is_meant, state_of
@@ -44,6 +43,7 @@ from arclink.files.sealed import read_rows, write_sealed
 from arclink.model import NO_CHECKSUM, REVISIT, Memento
 from arclink.progress import watched
 from arclink.rows.cdx import CAPTURES
+from arclink.store.archive_paths import ArchivePaths
 from arclink.store.protocols import KnownFile, Scans
 
 _Row = dict[str, str]

@@ -12,8 +12,8 @@ that began with it continue with it. The newest tables are kept; older ones are 
 A damaged table is removed. The order of its streams is lost then: their tokens are refused, because
 another table may differ.
 
-A table has names that the store may have to forget, so `arclink.analysis.matrices.slice_cache.remove_slices`
-removes it together with the slices.
+A table has names that the store may have to forget, so
+`arclink.analysis.matrices.slice_cache.remove_slices` removes it together with the slices.
 """
 
 import hashlib

@@ -28,7 +28,6 @@ from arclink.archives.reader import ArchiveFile, RecordParts
 from arclink.archives.records import ArchiveRecord, HttpHeaders
 from arclink.archives.wat import describe, is_described
 from arclink.archives.writing import head_as_warc, head_of_response
-from arclink.captures.archive_paths import ArchivePaths, RecordedPaths
 from arclink.captures.locate import (
     capture_shown,
     holders_of_payload,
@@ -45,6 +44,7 @@ from arclink.errors import (
 )
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, REVISIT, Memento, maker
 from arclink.reasons import Reason
+from arclink.store.archive_paths import ArchivePaths, RecordedPaths
 from arclink.store.protocols import Captures
 from arclink.uris.surts import surt_of
 from arclink.uris.wrapped import Unwrapper

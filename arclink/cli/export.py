@@ -80,9 +80,9 @@ def _export_links(given: Given, path: Path) -> None:
 
 
 def _export_captures(given: Given, path: Path) -> None:
-    from arclink.captures.archive_paths import ArchivePaths
     from arclink.captures.export import Source
     from arclink.captures.write import take_away
+    from arclink.store.archive_paths import ArchivePaths
 
     query = TakeAwayQuery.of(given.sorted_out(TAKE_AWAY_PARAMETERS, *GRAPH, ARCHIVES, INTO))
     archive_paths = ArchivePaths(ARCHIVES.many(given))

@@ -53,10 +53,10 @@ def command(given: Given) -> None:
     URI may also be the checksum of a payload, such as sha1:B2LT….
     """
     # Late: other commands need no archive files.
-    from arclink.captures.archive_paths import ArchivePaths
     from arclink.captures.locate import find_capture, is_checksum
     from arclink.captures.read import PageReader
     from arclink.cli.similar import similar_note
+    from arclink.store.archive_paths import ArchivePaths
 
     archive_paths = ArchivePaths(ARCHIVES.many(given))
     with open_requested_graph(given) as graph, PageReader(graph, archive_paths) as reader:

@@ -26,19 +26,19 @@ def apply(store: str) -> None:
     Existing tables and rows are not changed. The URL holds the options:
     cassandra://node1,node2:9042/links?replication=3&consistency=QUORUM
     """
-    from arclink.store.location import is_remote, needs_driver
+    from arclink.store.location import is_remote
 
     if not is_remote(store):
         raise UsageError(
             f"--store {store}: only a Cassandra store (cassandra://host/keyspace) has a "
             "schema to apply; SQLite stores create their own"
         )
-    needs_driver()
-    from arclink.engines.cassandra.addresses import parse_address
+    from arclink.engines.cassandra.location import CassandraLocation, needs_driver
     from arclink.engines.cassandra.schema import apply_schema
     from arclink.store.layouts import STORE as LAYOUT
 
-    address = parse_address(store)
+    needs_driver()
+    address = CassandraLocation(store).address
     is_new = apply_schema(address)
     click.echo(
         f"{address.name}: {'made' if is_new else 'exists'}, layout {LAYOUT}, "

@@ -5,6 +5,9 @@ copies to S3, and waits ten minutes for each. Here, a step of EMR copies what Ha
 its job to S3 before it ends.
 """
 
+import arclink.mapreduce  # noqa: F401  # before mrjob: it supplies what newer Pythons lack
+
+# isort: split
 from dataclasses import dataclass
 from typing import Any
 

@@ -18,16 +18,16 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from arclink.counts import Counts
-from arclink.engines import versions
-from arclink.engines.engine_files import EngineFiles, files_of
 from arclink.engines.hdfs import webhdfs_address
 from arclink.engines.name_nodes import ADDRESS, known_name_nodes
 from arclink.engines.object_store import is_object_store
-from arclink.engines.properties import FOR_OBJECTS, RELATIONS_APART
 from arclink.errors import ArclinkError, PipelineError
+from arclink.mapreduce import versions
 from arclink.mapreduce.claims import claim_folder
+from arclink.mapreduce.properties import FOR_OBJECTS, RELATIONS_APART
 from arclink.mapreduce.runs import Job, JobRunner, labelled
 from arclink.mapreduce.task_variables import CPU_OF_JVM, CPU_OF_PYTHON
+from arclink.network.engine_files import EngineFiles, files_of
 from arclink.store.batch_backups import MANIFEST
 
 _GIVEN = "given"

@@ -4,6 +4,9 @@ Its ``hadoop`` runner is changed to make folders and write files over HTTP: with
 of these operations starts a JVM.
 """
 
+import arclink.mapreduce  # noqa: F401  # before mrjob: it supplies what newer Pythons lack
+
+# isort: split
 import io
 import logging
 import os
@@ -28,7 +31,6 @@ from arclink.engines.engine import (
     options_for_tasks,
     seconds_of_tasks,
 )
-from arclink.engines.engine_files import EngineFiles, files_of, is_of_engine
 from arclink.engines.exit_status import with_words
 from arclink.engines.hdfs import AUTHORITY, PATIENCE
 from arclink.engines.object_store import is_object_store
@@ -39,7 +41,10 @@ from arclink.engines.packed import (
     with_addresses,
     write_settings,
 )
-from arclink.engines.properties import (
+from arclink.engines.yarn import end_applications
+from arclink.errors import InputError, PipelineError, TaskError
+from arclink.mapreduce.local import TaskFailedError
+from arclink.mapreduce.properties import (
     IGNORES_KEYS,
     IN_ONE_CONTAINER,
     LEAST_SPLIT,
@@ -51,9 +56,7 @@ from arclink.engines.properties import (
     TASK_MEMORY,
     TASK_OPTIONS,
 )
-from arclink.engines.yarn import end_applications
-from arclink.errors import InputError, PipelineError, TaskError
-from arclink.mapreduce.local import TaskFailedError
+from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
 from arclink.network.retries import TemporaryError, retried
 from arclink.shares import BYTES_OF_CORE
 

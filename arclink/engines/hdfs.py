@@ -29,9 +29,10 @@ import orjson
 
 from arclink.closing import Closing
 from arclink.engines.hadoop_tokens import HOW, read_token, ticket_header
-from arclink.engines.name_nodes import ADDRESS, name_nodes
+from arclink.engines.name_nodes import ADDRESS, name_nodes, uses_webhdfs
 from arclink.errors import InputError, MissingFileError, NetworkError, NetworkFailure
 from arclink.network.addresses import names_of
+from arclink.network.engine_files import FileEntry
 from arclink.network.retries import TemporaryError, doubled, retried
 
 if TYPE_CHECKING:
@@ -127,14 +128,6 @@ _active: dict[str, int] = {}
 
 _reached: set[str] = set()
 """Addresses of NameNodes of which one has answered this process."""
-
-
-class FileEntry(NamedTuple):
-    """A file or folder in a folder; size in bytes."""
-
-    name: str
-    is_folder: bool
-    size: int
 
 
 class WebHdfs:
@@ -665,7 +658,7 @@ def webhdfs_address(url: str) -> str:
     Raises:
         InputError: It is not known.
     """
-    return WebHdfs.of(url)[0].address
+    return files_in_hdfs(url).address
 
 
 def _entry(status: dict[str, str | int]) -> FileEntry:
@@ -674,43 +667,52 @@ def _entry(status: dict[str, str | int]) -> FileEntry:
     )
 
 
-def find_in_hdfs(url: str, suffixes: Sequence[str]) -> list[str]:
-    """Return the addresses of the files that an address names, sorted.
-
-    Args:
-        url: A file, a folder that is searched with its subfolders, or a pattern for the files of
-            one folder (``hdfs:///crawl/*.warc.gz``).
-        suffixes: Suffixes of the files that are searched for in folders.
+def files_in_hdfs(url: str) -> WebHdfs:
+    """Return the file system of an address.
 
     Raises:
-        InputError: The path does not exist, or has no such file.
+        InputError: The HTTP address of its NameNode is not known.
     """
-    system, path = WebHdfs.of(url)
-    folder, _, pattern = path.rpartition("/")
-    if has_magic(pattern):
-        above = url.rpartition("/")[0]
-        found = [
-            f"{above}/{entry.name}"
-            for entry in system.entries(folder)
-            if fnmatch(entry.name, pattern) and not entry.is_folder
-        ]
+    return WebHdfs.of(url)[0]
+
+
+class HdfsReader:
+    """Reads archive files in HDFS over HTTP (`arclink.network.engine_files.Reader`)."""
+
+    def reads(self, location: str) -> bool:
+        return uses_webhdfs(location)
+
+    def opened(self, location: str) -> HdfsBytes:
+        return HdfsBytes(location)
+
+    def found(self, location: str, suffixes: Sequence[str]) -> list[str]:
+        system, path = WebHdfs.of(location)
+        folder, _, pattern = path.rpartition("/")
+        if has_magic(pattern):
+            above = location.rpartition("/")[0]
+            found = [
+                f"{above}/{entry.name}"
+                for entry in system.entries(folder)
+                if fnmatch(entry.name, pattern) and not entry.is_folder
+            ]
+            if not found:
+                raise InputError(
+                    f"no file matches {location!r}: check the pattern, and quote it so that the "
+                    "shell does not expand it"
+                )
+            return found
+        status = system.status(path)
+        if status is None:
+            raise InputError(f"{location}: no such file or folder in HDFS")
+        if not status.is_folder:
+            return [location]
+        found = sorted(_search(location.rstrip("/"), system, path, tuple(suffixes)))
         if not found:
             raise InputError(
-                f"no file matches {url!r}: check the pattern, and quote it so that the shell "
-                "does not expand it"
+                f"{location}: no archive file in this folder (expected names: "
+                f"{', '.join(suffixes)})"
             )
         return found
-    status = system.status(path)
-    if status is None:
-        raise InputError(f"{url}: no such file or folder in HDFS")
-    if not status.is_folder:
-        return [url]
-    found = sorted(_search(url.rstrip("/"), system, path, tuple(suffixes)))
-    if not found:
-        raise InputError(
-            f"{url}: no archive file in this folder (expected names: {', '.join(suffixes)})"
-        )
-    return found
 
 
 def _search(url: str, system: WebHdfs, path: str, suffixes: tuple[str, ...]) -> Iterator[str]:

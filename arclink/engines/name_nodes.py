@@ -19,7 +19,6 @@ ADDRESS = "ARCLINK_WEBHDFS"
 SETTINGS = "HADOOP_CONF_DIR"
 """The environment variable with the folder of Hadoop's settings."""
 
-SCHEMES = ("hdfs://", "webhdfs://", "swebhdfs://")
 _ENCRYPTED = ("https", "swebhdfs")
 _PORTS = {False: 9870, True: 9871}
 """Hadoop's ports for HTTP, and with encryption."""

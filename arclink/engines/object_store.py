@@ -12,8 +12,8 @@ import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
-from arclink.engines.hdfs import FileEntry
 from arclink.errors import InputError
+from arclink.network.engine_files import FileEntry
 
 SCHEMES = ("s3://", "s3a://")
 """The addresses; Hadoop's own driver has the second name, Amazon EMR uses the first."""
@@ -43,7 +43,7 @@ class _Object(NamedTuple):
 
 
 class ObjectStore:
-    """The files of a build in one bucket; see `arclink.engines.engine_files.EngineFiles`.
+    """The files of a build in one bucket; see `arclink.network.engine_files.EngineFiles`.
 
     Paths are ``BUCKET/KEY``. Names that `rename` gave are known to this object only, and end with
     the process.

@@ -14,10 +14,10 @@ from pathlib import Path
 from uuid import uuid4
 
 from arclink.engines.check_environment import MARK
-from arclink.engines.engine_files import EngineFiles
 from arclink.engines.object_store import is_object_store
-from arclink.engines.versions import differences, versions_here
 from arclink.errors import InputError, UsageError
+from arclink.mapreduce.versions import differences, versions_here
+from arclink.network.engine_files import EngineFiles
 
 FOLDER = "environment"
 """Folder of the engine for packed environments, by checksum."""

@@ -22,10 +22,10 @@ from arclink.engines.engine import (
     short_names,
 )
 from arclink.engines.hdfs import AUTHORITY
-from arclink.engines.properties import OF_HADOOP
 from arclink.engines.spark_application import SparkApplication
 from arclink.errors import ArclinkError, PipelineError
 from arclink.mapreduce.local import TaskFailedError
+from arclink.mapreduce.properties import OF_HADOOP
 from arclink.mapreduce.relation_files import divide
 from arclink.mapreduce.runs import Job, JobRunner
 

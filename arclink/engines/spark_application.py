@@ -20,10 +20,10 @@ from typing import Any
 from weakref import finalize
 
 from arclink.engines.engine import error_in
-from arclink.engines.properties import OF_HADOOP, REDUCES
 from arclink.engines.spark_jobs import Counters, jobconf_of, planned
 from arclink.errors import UsageError
 from arclink.mapreduce.local import TaskFailedError
+from arclink.mapreduce.properties import OF_HADOOP, REDUCES
 
 PATIENCE = 60
 """Seconds that an application may take to end."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
-from arclink.engines.properties import LINES_APART, OF_HADOOP, REDUCES
+from arclink.mapreduce.properties import LINES_APART, OF_HADOOP, REDUCES
 from arclink.rows.task_keys import task_of
 
 Counters = dict[str, dict[str, int]]

@@ -15,8 +15,8 @@ from uuid import uuid4
 
 import orjson
 
-from arclink.engines.engine_files import EngineFiles
 from arclink.errors import StoreError
+from arclink.network.engine_files import EngineFiles
 
 
 class Claim(NamedTuple):

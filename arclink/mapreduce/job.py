@@ -19,11 +19,12 @@ from mrjob.job import MRJob
 from mrjob.runner import MRJobRunner
 from mrjob.step import MRStep
 
-from arclink.engines.properties import LEAST_SPLIT, REDUCES, RELATIONS_APART
-from arclink.engines.versions import check_versions
 from arclink.mapreduce.job_settings import JobSetting, help_for, read_settings, settings_text
+from arclink.mapreduce.properties import LEAST_SPLIT, REDUCES, RELATIONS_APART
 from arclink.mapreduce.task_variables import ATTEMPT_ID, CONTAINER, CPU_OF_PYTHON, KEY_COLUMNS
+from arclink.mapreduce.versions import check_versions
 from arclink.reasons import Reason
+from arclink.rooms import RUNNERS, taken
 
 Pair = tuple[bytes, bytes]
 
@@ -124,7 +125,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         self.add_passthru_arg(
             "--expects",
             default="{}",
-            help="JSON of the versions that a task must find (arclink/engines/versions.py)",
+            help="JSON of the versions that a task must find (arclink/mapreduce/versions.py)",
         )
         self.add_passthru_arg(
             "--relations-apart",
@@ -267,10 +268,8 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
     def run_job(self) -> None:
         """Run the job where its options say, when it is started by hand."""
         if self.options.runner == "spark":
-            from arclink.engines.spark import run_alone
-
             self.check_options()
-            run_alone(self)
+            taken(RUNNERS["spark"])(self)
             return
         super().run_job()
         if self.options.relations_apart and self.options.runner not in STREAMING:
@@ -293,15 +292,10 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
             self.arg_parser.error("--relations-apart needs --output-dir, a new folder")
 
     def _runner_class(self) -> type[MRJobRunner]:
-        if self.options.runner == "hadoop":
-            from arclink.engines.hadoop import QuickHadoopRunner
-
-            return QuickHadoopRunner
-        if self.options.runner == "emr":
-            from arclink.engines.emr import LoggedEmrRunner
-
-            return LoggedEmrRunner
-        found: type[MRJobRunner] = super()._runner_class()
+        runner = self.options.runner
+        found: type[MRJobRunner] = (
+            taken(RUNNERS[runner]) if runner in STREAMING else super()._runner_class()
+        )
         return found
 
 

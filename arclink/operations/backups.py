@@ -96,8 +96,7 @@ BACKUP = Operation((STORE, GRAPH, INTO, NO_VERIFY), _back_up)
 
 
 def _restore(given: Given, say: Say) -> Restore:
-    from arclink.analysis.matrices.slice_cache import remove_slices
-    from arclink.analysis.relations.folder import remove_relations
+    from arclink.analysis.matrices.slice_cache import remove_derived
 
     store, backup = STORE.required(given), Path(FROM_BACKUP.required(given))
     if is_remote(store):
@@ -118,8 +117,7 @@ def _restore(given: Given, say: Say) -> Restore:
             verifies=not NO_VERIFY_STORE.required(given),
         )
         # Slices, tables and files between the stages were made from the lost store.
-        remove_slices(store)
-        remove_relations(store)
+        remove_derived(store)
         shutil.rmtree(work_folder(store), ignore_errors=True)
     return done
 

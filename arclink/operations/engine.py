@@ -73,8 +73,8 @@ def runner_of(
     conf = Path(engine_conf)
     if not conf.is_file():
         raise UsageError(f"--engine-conf {engine_conf}: no such file")
-    from arclink.engines.engine_files import files_of, is_of_engine
     from arclink.engines.object_store import is_object_store
+    from arclink.network.engine_files import files_of, is_of_engine
 
     if runner == "spark":
         from arclink.engines.spark import SparkEngineRunner, SparkRunner

@@ -306,7 +306,7 @@ def _runner(given: Given, where: Path, graph: str | None, home: str) -> JobRunne
         UsageError: The address is not in HDFS or S3, or tasks cannot read files of this machine.
     """
     from arclink.engines.engine import EngineRunner
-    from arclink.engines.engine_files import is_of_engine
+    from arclink.network.engine_files import is_of_engine
 
     cores = CORES.optional(given) or os.cpu_count() or 1
     if graph is None:

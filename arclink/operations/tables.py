@@ -73,7 +73,7 @@ class MadeTables(Report):
 
 
 def _run(given: Given, _: Say) -> MadeTables:
-    from arclink.analysis.relations.folder import address_of, leave_address, remove_relations
+    from arclink.analysis.relations.folder import address_of, leave_address
     from arclink.extras import analysis_extra
     from arclink.store.location import open_store
 
@@ -90,10 +90,9 @@ def _run(given: Given, _: Say) -> MadeTables:
     with open_store(store) as opened:
         if _REMOVE.required(given):
             if address is None:
-                from arclink.analysis.matrices.slice_cache import remove_slices
+                from arclink.analysis.matrices.slice_cache import remove_derived
 
-                remove_relations(store)
-                remove_slices(store)
+                remove_derived(store)
             else:
                 leave_address(store, address_of(address), is_lost=is_lost)
             return MadeTables({})
@@ -118,8 +117,8 @@ def _written_at(address: str, where: str, store: GraphStore, given: Given) -> di
     """Write the tables by tasks, and return their files."""
     from arclink.analysis.relations.by_tasks import FILES, Place
     from arclink.analysis.relations.folder import tables_folder
+    from arclink.analysis.relations.written_by_jobs import write_tables
     from arclink.files.atomic import folder_next_to, room_for
-    from arclink.pipeline.tables import write_tables
 
     place, folder = Place(address), tables_folder(where)
     with room_for(folder), folder_next_to(folder) as work:

@@ -12,10 +12,8 @@ from arclink import progress
 from arclink.access.common import ARCHIVES
 from arclink.access.declarations import PATH, Given, Parameter, switch
 from arclink.access.texts import counted
-from arclink.analysis.matrices.slice_cache import remove_slices
-from arclink.analysis.relations.folder import remove_relations
+from arclink.analysis.matrices.slice_cache import remove_derived
 from arclink.analysis.relations.forgetting import remove_at_addresses
-from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.subsets.catalog import SubsetCatalog
 from arclink.mapreduce.runs import JobRunner
 from arclink.operations.operation import Operation, Say
@@ -24,6 +22,7 @@ from arclink.operations.sizes import stored_size
 from arclink.pipeline.rereading import read_again
 from arclink.pipeline.settings import BuildSettings
 from arclink.reports import Report
+from arclink.store.archive_paths import ArchivePaths
 from arclink.store.layouts import (
     EXTRACTOR,
     EXTRACTOR_SETTING,
@@ -134,8 +133,7 @@ def _make_present(where: str, store: GraphStore, say: Say) -> None:
     takedowns = sum(1 for _ in store.forgotten())
     subsets = SubsetCatalog(where).upgrade()  # first: they fit the old keys, too
     store.upgrade()
-    remove_slices(where)
-    remove_relations(where)
+    remove_derived(where)
     remove_at_addresses(store)
     further = sum(1 for _ in store.forgotten()) - takedowns
     also = f", and {further:,} more for the present keys of the same pages" if further else ""

@@ -8,7 +8,6 @@ from arclink.access.cells import cut_in_the_middle
 from arclink.access.common import ARCHIVES, STORE
 from arclink.access.declarations import Given, switch
 from arclink.access.texts import counted
-from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.file_checks import CheckedFile, CheckProgress, FileState, check_files
 from arclink.errors import UsageError
 from arclink.files.sealed import problems_in
@@ -16,6 +15,7 @@ from arclink.operations.operation import Operation, Say
 from arclink.pipeline.records_read import known_damage
 from arclink.progress import clear
 from arclink.reports import Report
+from arclink.store.archive_paths import ArchivePaths
 from arclink.store.blocks.checks import COLLISION
 from arclink.store.layouts import age_of, command_for, is_old_file
 from arclink.store.location import checked_path, kept_next_to, open_store

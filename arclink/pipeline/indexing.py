@@ -15,8 +15,7 @@ from pathlib import Path
 
 from arclink.counts import Counts
 from arclink.filter.index import ROWS
-from arclink.mapreduce.runs import JobRunner, parts_of
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.reasons import Reason
 from arclink.rows.file_ranges import (
     REPORTS,

@@ -28,12 +28,10 @@ from arclink.archives.marks import FileMark, Look, look_at_each, of_each, read_m
 from arclink.archives.names import ARCHIVE_SUFFIXES
 from arclink.archives.opener import open_stream
 from arclink.archives.wacz import archives_in
-from arclink.engines.hdfs import find_in_hdfs
-from arclink.engines.name_nodes import uses_webhdfs
 from arclink.errors import InputError
-from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.network.addresses import joined
-from arclink.pipeline.jobs import JOBS
+from arclink.network.engine_files import reader_of
 from arclink.rows.cdx import is_file_name
 from arclink.store.protocols import KnownFile
 
@@ -142,8 +140,9 @@ def _expand_remote(url: str, lists: tuple[Location, ...]) -> Iterator[Location]:
 
     Where the protocol can list files, the URL may also be a folder or a pattern.
     """
-    if uses_webhdfs(url) and not url.lower().endswith(_LIST_SUFFIXES) and not split_entry(url):
-        for address in find_in_hdfs(url, _SEARCHED):
+    reader = reader_of(url)
+    if reader and not url.lower().endswith(_LIST_SUFFIXES) and not split_entry(url):
+        for address in reader.found(url, _SEARCHED):
             yield from _unpacked(RemotePath(address))
         return
     if url.endswith("/") or (glob.has_magic(url) and scheme_of(url) not in UNLISTED):

@@ -23,6 +23,7 @@ from arclink.model import Forgotten
 from arclink.pipeline.build import BuildReport, check_settings
 from arclink.pipeline.records_read import ALL, StoredFile, indexes_of, stored_files
 from arclink.pipeline.settings import BuildSettings
+from arclink.rooms import DERIVED, DERIVED_AT_ADDRESSES, taken
 from arclink.store.backups import replace_store
 from arclink.store.location import open_store, path_of, rebuilt_path, takedowns_path
 from arclink.store.protocols import KnownFile, Scans, Takedown
@@ -218,9 +219,6 @@ class PresentStore:
         Raises:
             StoreError: The new store lacks captures of the present one, which is unchanged.
         """
-        from arclink.analysis.matrices.slice_cache import remove_slices
-        from arclink.analysis.relations.folder import remove_relations
-        from arclink.analysis.relations.forgetting import remove_at_addresses
         from arclink.store.location import checked_path
 
         if damaged := [fault for fault in report.damaged if fault.path not in self.damaged]:
@@ -246,10 +244,9 @@ class PresentStore:
                     f"was not replaced. The new store is {self.new}. To use it all the same:\n"
                     f"  arclink restore {self.new} --store {self.where} --replace"
                 )
-            remove_at_addresses(present)
+            taken(DERIVED_AT_ADDRESSES)(present)
         # What was made from the present store can be made again from it, too.
-        remove_slices(self.where)
-        remove_relations(self.where)
+        taken(DERIVED)(self.where)
         checked_path(self.where).unlink(missing_ok=True)
         replace_store(self.new, self.path)
         # A takedown may have been listed meanwhile: a store that is opened for loading applies it.

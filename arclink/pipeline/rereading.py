@@ -19,7 +19,6 @@ from pathlib import Path
 
 import orjson
 
-from arclink.captures.archive_paths import ArchivePaths
 from arclink.checksums import names_payload
 from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.model import Checksum, ContentId, Payload, Timestamp, UriR
@@ -30,6 +29,7 @@ from arclink.rows.link_sources import LinkSource, source_of
 from arclink.rows.pages import parse_page
 from arclink.rows.pointers import ORIGINALS, Pointer, PointerKind, format_pointer
 from arclink.rows.relations import COLUMNS_OF_PAYLOAD, parse_payload
+from arclink.store.archive_paths import ArchivePaths
 from arclink.store.blocks.byte_layouts import split_content
 from arclink.store.empty import EmptyStore
 from arclink.store.graph_files import read_sorted

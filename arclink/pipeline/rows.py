@@ -20,8 +20,7 @@ from arclink.filter.sharing import (
     parse_findings,
     relation_of,
 )
-from arclink.mapreduce.runs import JobRunner, parts_of
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.reasons import Reason
 from arclink.rows.cdx_files import read_usual_line_lists
 from arclink.rows.cdx_pieces import CdxPiece, format_piece, pieces_of

@@ -13,10 +13,9 @@ from typing import NamedTuple
 from arclink.counts import Counts
 from arclink.extract.further_captures import RECORDED
 from arclink.extract.reading_tasks import assign_files, format_files
-from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.model import Batch, Checksum, Memento
 from arclink.pipeline.indexing import Indexing
-from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.pointer_files import choose, read_pointers, write_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason

@@ -20,11 +20,11 @@ from tempfile import TemporaryDirectory
 
 import orjson
 
-from arclink.engines.engine_files import EngineFiles, files_of, is_of_engine
 from arclink.errors import SealError, StoreError, UsageError
 from arclink.files.atomic import folder_next_to, room_for, write_whole
 from arclink.files.sealed import SUMS, check_folder, read_rows, seal_folder, write_sealed
 from arclink.model import Batch
+from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
 from arclink.reports import Report
 from arclink.store.graph_files import after_of
 from arclink.store.graph_upgrade import write_with_present_keys

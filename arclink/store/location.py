@@ -1,15 +1,15 @@
 """Opens the store that a path or URL names (`open_store`), and names the files next to it."""
 
-from importlib.util import find_spec
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import unquote
 
-from arclink.errors import OperatorError, UsageError
+from arclink.errors import UsageError
+from arclink.rooms import STORES, taken
 from arclink.store.layouts import warn_of_old_keys
 from arclink.store.protocols import GraphStore
 
 _SQLITE = "sqlite:///"
-_CASSANDRA = "cassandra://"
 
 
 def open_store(where: str, *, create: bool = False, patience: float | None = None) -> GraphStore:
@@ -26,14 +26,8 @@ def open_store(where: str, *, create: bool = False, patience: float | None = Non
         UsageError: The path or URL does not name a store.
         StoreError: The store is missing or cannot be used; the text says why.
     """
-    if where.startswith(_CASSANDRA):
-        needs_driver()
-        from arclink.engines.cassandra.addresses import PATIENCE, parse_address
-        from arclink.engines.cassandra.store import CassandraStore
-
-        store: GraphStore = CassandraStore(
-            parse_address(where, patience or PATIENCE), create=create
-        )
+    if (remote := _remote(where, patience)) is not None:
+        store = remote.open(create=create)
     else:
         from arclink.store.sqlite.store import SqliteStore
 
@@ -43,22 +37,49 @@ def open_store(where: str, *, create: bool = False, patience: float | None = Non
     return store
 
 
-def needs_driver() -> None:
-    """Check that the driver for Cassandra stores is installed.
+class RemoteLocation(Protocol):
+    """A store on a server, before it is opened (`arclink.rooms.STORES`).
+
+    Attributes:
+        name: Name of the store, without its servers.
+        identity: Its URL, without options.
+        local_name: Name that files on this machine begin with, such as its lock.
+    """
+
+    name: str
+    identity: str
+
+    @property
+    def local_name(self) -> str: ...
+
+    def open(self, *, create: bool) -> GraphStore:
+        """Open the store, for loading with ``create``."""
+
+    def exists(self) -> bool:
+        """Return whether there is a store."""
+
+    def empty(self) -> None:
+        """Remove everything in an ArcLink store."""
+
+    def let_go(self) -> None:
+        """Close this process's connections."""
+
+
+def _remote(where: str, patience: float | None = None) -> RemoteLocation | None:
+    """Return the store on a server that a URL names; None for another kind.
 
     Raises:
-        OperatorError: It is not installed.
+        UsageError: The URL does not name a store on such a server.
     """
-    if find_spec("cassandra") is None:
-        raise OperatorError(
-            "a Cassandra store needs the package cassandra-driver; install it: pip install "
-            "'arclink[cassandra]'"
-        )
+    if not is_remote(where):
+        return None
+    found: RemoteLocation = taken(STORES[where.partition("://")[0]])(where, patience)
+    return found
 
 
 def is_remote(where: str) -> bool:
     """Return whether a store is on a server, not in a local file."""
-    return where.startswith(_CASSANDRA)
+    return "://" in where and where.partition("://")[0] in STORES
 
 
 def path_of(where: str) -> Path:
@@ -94,11 +115,8 @@ def local_path_of(where: str) -> Path:
     Raises:
         UsageError: The path or URL does not name a store.
     """
-    if is_remote(where):
-        from arclink.engines.cassandra.addresses import parse_address
-
-        return Path(f"{parse_address(where).keyspace}.cassandra")
-    return path_of(where)
+    remote = _remote(where)
+    return path_of(where) if remote is None else Path(remote.local_name)
 
 
 def name_of_store(where: str) -> str:
@@ -110,8 +128,8 @@ def name_of_store(where: str) -> str:
     >>> name_of_store("/srv/links.db"), name_of_store("cassandra://node1,node2/links")
     ('links.db', 'links')
     """
-    path = local_path_of(where) if where else Path()
-    return path.stem if is_remote(where) else path.name
+    remote = _remote(where)
+    return remote.name if remote else path_of(where).name if where else ""
 
 
 def identity_of(where: str) -> str:
@@ -120,10 +138,8 @@ def identity_of(where: str) -> str:
     Raises:
         UsageError: The path or URL does not name a store.
     """
-    if is_remote(where):
-        from arclink.engines.cassandra.addresses import parse_address
-
-        return parse_address(where).name
+    if (remote := _remote(where)) is not None:
+        return remote.identity
     from socket import gethostname
 
     return f"{gethostname()}:{path_of(where).absolute()}"
@@ -134,11 +150,8 @@ def let_go(where: str) -> None:
 
     A child process could not use the open connections.
     """
-    if is_remote(where):
-        from arclink.engines.cassandra.addresses import parse_address
-        from arclink.engines.cassandra.database import forget_database
-
-        forget_database(parse_address(where))
+    if (remote := _remote(where)) is not None:
+        remote.let_go()
 
 
 def exists(where: str) -> bool:
@@ -147,13 +160,8 @@ def exists(where: str) -> bool:
     Raises:
         StoreError: The server does not answer.
     """
-    if is_remote(where):
-        needs_driver()
-        from arclink.engines.cassandra.addresses import parse_address
-        from arclink.engines.cassandra.schema import is_there
-
-        return is_there(parse_address(where))
-    return path_of(where).exists()
+    remote = _remote(where)
+    return path_of(where).exists() if remote is None else remote.exists()
 
 
 def work_folder(where: str) -> Path:
@@ -210,12 +218,8 @@ def remove_store(where: str) -> None:
     Raises:
         StoreError: The store is in use, or is not an ArcLink store: nothing is removed.
     """
-    if is_remote(where):
-        needs_driver()
-        from arclink.engines.cassandra.addresses import parse_address
-        from arclink.engines.cassandra.schema import empty_store
-
-        empty_store(parse_address(where))
+    if (remote := _remote(where)) is not None:
+        remote.empty()
         return
     from arclink.store.sqlite.schema import open_for_loading, remove_logs
 

@@ -11,10 +11,10 @@ from click.testing import CliRunner, Result
 
 from arclink.archives.marks import SAMPLE
 from arclink.captures import file_checks
-from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.file_checks import CheckedFile, CheckProgress, FileState, check_files
 from arclink.cli.main import group
 from arclink.pipeline.records_read import known_damage
+from arclink.store.archive_paths import ArchivePaths
 from arclink.store.location import open_store
 from tests.captures.archives import Record, build, sha1, write_warc
 

@@ -14,7 +14,6 @@ import zstandard
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 import arclink
-from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.locate import capture_near, find_capture
 from arclink.captures.read import _FRESH_SECONDS, IN_MEMORY, PageReader
 from arclink.captures.text import read_text
@@ -23,6 +22,7 @@ from arclink.errors import CaptureError, InputError, UsageError
 from arclink.linkgraph import LinkGraph
 from arclink.model import Forgotten, Surt
 from arclink.reasons import Reason
+from arclink.store.archive_paths import ArchivePaths
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown

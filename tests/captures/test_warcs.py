@@ -16,7 +16,6 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 from arclink.archives.records import ArchiveRecord
 from arclink.captures import read as reading
 from arclink.captures import records as taking_records
-from arclink.captures.archive_paths import ArchivePaths
 from arclink.captures.export import Export, Source
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.read import is_meant
@@ -25,6 +24,7 @@ from arclink.captures.write import download, take_away
 from arclink.errors import ExportError, UsageError
 from arclink.model import Forgotten, Memento, Surt
 from arclink.reasons import Reason
+from arclink.store.archive_paths import ArchivePaths
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Removed, Takedown

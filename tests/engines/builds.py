@@ -14,9 +14,8 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
-from arclink.mapreduce.runs import Job, JobRunner
+from arclink.mapreduce.runs import JOBS, Job, JobRunner
 from arclink.model import Surt
-from arclink.pipeline.jobs import JOBS
 from arclink.store.location import open_store
 from arclink.store.protocols import Cluster
 from tests.engines.slow_extract import POISON, SlowExtract

@@ -18,10 +18,9 @@ from arclink.engines.cassandra.by_jobs import load_parts
 from arclink.engines.cassandra.schema import open_database
 from arclink.engines.cassandra.tables import KEYED, NUMBERED
 from arclink.errors import PipelineError, StoreError
-from arclink.mapreduce.runs import Job, JobRunner
+from arclink.mapreduce.runs import JOBS, Job, JobRunner
 from arclink.operations.one_stage import write_archives, write_settings
 from arclink.pipeline import stages
-from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.records_read import check_read
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from arclink.engines.engine import JobCall
-from arclink.mapreduce.runs import JobRunner, parts_of
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from tests.engines.conftest import Hadoop, Spark
 from tests.mapreduce.contract import CASES, Inputs
 

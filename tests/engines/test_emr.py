@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from arclink.engines.emr import LOGGED
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS
 from tests.engines.conftest import ROOT, running_moto
 
 BUCKET = "arclink-tests"

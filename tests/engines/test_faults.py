@@ -14,10 +14,9 @@ from arclink.counts import Counts
 from arclink.engines.engine import JobCall
 from arclink.engines.hadoop import HadoopRunner
 from arclink.errors import PipelineError
-from arclink.mapreduce.runs import Job, JobRunner, parts_of
+from arclink.mapreduce.runs import JOBS, Job, JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
 from tests.engines.builds import (
     SECONDS,

@@ -22,10 +22,9 @@ from arclink.engines.hdfs import BLOCK, KEPT, HdfsBytes, WebHdfs
 from arclink.engines.spark import SparkEngineRunner
 from arclink.errors import CaptureError
 from arclink.jobs.rank_pages import RankPages
-from arclink.mapreduce.runs import Job, parts_of
+from arclink.mapreduce.runs import JOBS, Job, parts_of
 from arclink.model import ALL_TIME, Checksum, Forgotten, Payload, Surt, UriR
 from arclink.pipeline import inputs
-from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.relations import parse_inlinks, parse_outlinks

@@ -17,11 +17,11 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.engines.engine import EngineRunner
-from arclink.engines.engine_files import EngineFiles, files_of
 from arclink.engines.hadoop import HadoopRunner
 from arclink.engines.spark import SparkEngineRunner
 from arclink.errors import InputError
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS
+from arclink.network.engine_files import EngineFiles, files_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.batch_backups import back_up_batches, restore_batches
 from arclink.store.location import open_store

@@ -12,10 +12,9 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.engines.check_environment import MARK
 from arclink.engines.engine import JobCall
-from arclink.engines.versions import versions_here
 from arclink.errors import PipelineError
-from arclink.mapreduce.runs import JobRunner, parts_of
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
+from arclink.mapreduce.versions import versions_here
 from tests.engines.conftest import Hadoop
 from tests.mapreduce.contract import Inputs, without_blocks
 

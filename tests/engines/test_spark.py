@@ -18,15 +18,14 @@ import pytest
 
 from arclink.analysis.matrices.slices import Level
 from arclink.demo import write_demo_archive
-from arclink.engines import versions
 from arclink.engines.spark import SparkRunner
 from arclink.errors import PipelineError
 from arclink.jobs.rank_pages import RankPages
+from arclink.mapreduce import versions
 from arclink.mapreduce.job import ArclinkJob
-from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.relations import MEMENTOS

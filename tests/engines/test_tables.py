@@ -17,9 +17,8 @@ from arclink.analysis.relations.by_tasks import FILES
 from arclink.analysis.relations.folder import versions_at
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
-from arclink.engines.engine_files import files_at
-from arclink.mapreduce.runs import Job
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS, Job
+from arclink.network.engine_files import files_at
 from tests.engines.builds import build
 from tests.engines.conftest import Cassandra, Hadoop, Spark, running_moto
 from tests.engines.deadly_tables import DeadlyTables

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from arclink.analysis.relations.kept import relations_of, rows_in
-from arclink.mapreduce.runs import parts_of
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS, parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store
 from benchmarks.built_stores import build_store

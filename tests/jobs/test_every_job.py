@@ -11,8 +11,7 @@ import pytest
 
 from arclink.counts import Counts
 from arclink.errors import PipelineError
-from arclink.mapreduce.runs import JobRunner, parts_of
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.pipeline.settings import BuildSettings
 from tests.mapreduce.contract import CASES, Inputs, as_they_are, make_inputs, without_blocks
 

@@ -1,4 +1,4 @@
-"""The job gives the ranks of `arclink.analysis.matrices.pagerank`, on every runner of one machine."""
+"""The job gives the ranks of `pagerank`, on every runner of one machine."""
 
 from pathlib import Path
 

@@ -14,11 +14,10 @@ import pytest
 
 from arclink.demo import write_demo_archive
 from arclink.extract.reading_tasks import assign_files, format_files
-from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.pointer_files import read_pointers, write_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason

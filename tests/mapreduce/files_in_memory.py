@@ -3,11 +3,11 @@
 from collections.abc import Generator
 from typing import BinaryIO
 
-from arclink.engines.hdfs import FileEntry
+from arclink.network.engine_files import FileEntry
 
 
 class Files:
-    """A file system in memory, as `arclink.engines.engine_files.EngineFiles`."""
+    """A file system in memory, as `arclink.network.engine_files.EngineFiles`."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}

@@ -11,7 +11,7 @@ from arclink.engines.hadoop import HadoopRunner
 from arclink.engines.hdfs import AUTHORITY, WebHdfs
 from arclink.engines.name_nodes import ADDRESS
 from arclink.engines.spark import SparkEngineRunner, SparkRunner
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS
 
 
 @pytest.fixture(autouse=True)

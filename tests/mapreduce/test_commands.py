@@ -12,7 +12,7 @@ from arclink.engines.engine import EngineRunner, JobCall, options_for_tasks
 from arclink.engines.hadoop import MOST_PARTS, HadoopRunner, QuickHadoopRunner
 from arclink.engines.spark import SparkEngineRunner, SparkRunner
 from arclink.mapreduce.job_settings import NEEDED
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS
 from tests.mapreduce.files_in_memory import Files
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from arclink.engines.emr import EmrRunner
 from arclink.engines.engine import JobCall
 from arclink.engines.hadoop import HadoopRunner
 from arclink.errors import PipelineError
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS
 
 
 class Bucket:

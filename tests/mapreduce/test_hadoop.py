@@ -15,7 +15,9 @@ from arclink.counts import Counts
 from arclink.engines.cassandra.rows import PART_BITS
 from arclink.engines.engine import JobCall, seconds_of_tasks
 from arclink.engines.hadoop import COMBINED, MOST_PARTS, USUAL_BLOCK, HadoopRunner, failure_of
-from arclink.engines.properties import (
+from arclink.errors import PipelineError, TaskError
+from arclink.jobs.invert_links import InvertLinks
+from arclink.mapreduce.properties import (
     IN_ONE_CONTAINER,
     LEAST_SPLIT,
     MASTER_MEMORY,
@@ -25,10 +27,8 @@ from arclink.engines.properties import (
     TASK_MEMORY,
     TASK_OPTIONS,
 )
-from arclink.errors import PipelineError, TaskError
-from arclink.jobs.invert_links import InvertLinks
+from arclink.mapreduce.runs import JOBS
 from arclink.mapreduce.task_variables import CONTAINER, CPU_OF_JVM, CPU_OF_PYTHON
-from arclink.pipeline.jobs import JOBS
 from arclink.shares import BYTES_OF_CORE
 from tests.mapreduce.files_in_memory import Files
 

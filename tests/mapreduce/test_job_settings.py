@@ -9,10 +9,9 @@ import pytest
 
 from arclink.demo import write_demo_archive
 from arclink.mapreduce.job_settings import NEEDED
-from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
 from tests.mapreduce.contract import extract_settings, without_blocks
 

@@ -15,10 +15,11 @@ from arclink.engines.check_environment import MARK
 from arclink.engines.emr import EmrRunner
 from arclink.engines.environment import pack_environment
 from arclink.engines.hadoop import HadoopRunner
-from arclink.engines.hdfs import FileEntry, WebHdfs
+from arclink.engines.hdfs import WebHdfs
 from arclink.engines.packed import check_packed, setup_of
-from arclink.engines.versions import versions_here
 from arclink.errors import UsageError
+from arclink.mapreduce.versions import versions_here
+from arclink.network.engine_files import FileEntry
 from tests.mapreduce.files_in_memory import Files
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,9 +16,10 @@ import orjson
 import pytest
 
 from arclink.engines import hdfs as network_hdfs
-from arclink.engines.hdfs import FileEntry, WebHdfs
+from arclink.engines.hdfs import WebHdfs
 from arclink.engines.name_nodes import ADDRESS, SETTINGS, known_name_nodes, name_nodes, uses_webhdfs
 from arclink.errors import InputError
+from arclink.network.engine_files import FileEntry
 
 GONE = "127.0.0.3"
 """A DataNode that does not answer."""

@@ -8,9 +8,8 @@ import pytest
 
 from arclink.extract import further_captures
 from arclink.filter.rules import Rules
-from arclink.mapreduce.runs import JobRunner, parts_of
+from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.model import Checksum, Memento, Surt, Timestamp, UriR
-from arclink.pipeline.jobs import JOBS
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.pointers import PointerKind, format_pointer, parse_pointer

@@ -32,12 +32,12 @@ from arclink.analysis.relations.database import ShownRelations
 from arclink.analysis.relations.folder import tables_folder
 from arclink.analysis.relations.kept import relations_of
 from arclink.analysis.relations.state import make_part, read_state
+from arclink.analysis.relations.written_by_jobs import write_tables
 from arclink.cli.main import group
-from arclink.engines.engine_files import FolderFiles
 from arclink.errors import ArclinkError, StoreError
 from arclink.files.sealed import SUMS, seal_folder
 from arclink.mapreduce.runs import JobRunner
-from arclink.pipeline.tables import write_tables
+from arclink.network.engine_files import FolderFiles
 from arclink.store.layouts import TABLES
 from arclink.store.location import open_store
 from arclink.store.protocols import Share

@@ -47,11 +47,11 @@ from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.linkgraph import LinkGraph
 from arclink.mapreduce.job_settings import NEEDED
+from arclink.mapreduce.runs import JOBS
 from arclink.operations import functions
 from arclink.others.federation.limits import QueryLimits
 from arclink.others.wayback.client import Manners
 from arclink.others.wayback.fetch import FetchSettings
-from arclink.pipeline.jobs import JOBS
 from arclink.reasons import Reason
 from arclink.service.agents.tools import LEFT_OUT, tools_of
 from arclink.service.openapi import RESOURCES

@@ -15,8 +15,8 @@ from arclink.analysis.relations.by_tasks import FILES, PartTask, Place, write_pa
 from arclink.analysis.relations.database import RelationsDatabase
 from arclink.analysis.relations.folder import mark_address, only_writer
 from arclink.analysis.relations.kept import relations_of
-from arclink.engines.engine_files import FolderFiles
 from arclink.model import Memento, Outlink, Surt, UriR
+from arclink.network.engine_files import FolderFiles
 from arclink.store.protocols import Additions, Share
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised

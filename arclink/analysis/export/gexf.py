@@ -1,8 +1,9 @@
 """GEXF 1.3 for Gephi: a dynamic graph whose links appear and disappear, or one state of it.
 
-A dynamic graph has ``timeformat="date"``. Its spells are in days (`arclink.analysis.export.spells`), which
-Gephi can play and networkx can read. ``dateTime`` would suggest a precision that the data does not
-have, and networkx does not know it. A node exists while one of its links does.
+A dynamic graph has ``timeformat="date"``. Its spells are in days
+(`arclink.analysis.export.spells`), which Gephi can play and networkx can read. ``dateTime`` would
+suggest a precision that the data does not have, and networkx does not know it. A node exists while
+one of its links does.
 
 Source: GEXF 1.3 (https://gexf.net/schema.html); Gephi's ImporterGEXF, which reads an interval
 without end as one that does not end.

@@ -46,7 +46,7 @@ ATTRIBUTES: Mapping[str, str] = {
     "component": "long",
     "community": "long",
 }
-"""The attributes of nodes, the fields of `arclink.analysis.export.node_facts.NodeFacts`, and their types."""
+"""The attributes of nodes, the fields of `NodeFacts`, and their types."""
 
 
 def written(facts: NodeFacts) -> Iterator[tuple[str, str]]:

@@ -2,8 +2,9 @@
 
 A script with one table and a query is a file. The others have all captures and links.
 
-A script is SQL of DuckDB over ``captures`` and ``links`` (`arclink.analysis.relations.columns`) that makes
-tables and fills them. For a database file, its statements run as written. For a folder of files:
+A script is SQL of DuckDB over ``captures`` and ``links`` (`arclink.analysis.relations.columns`)
+that makes tables and fills them. For a database file, its statements run as written. For a folder
+of files:
 
 - ``CREATE TEMP …`` is a step on the way, and runs;
 - ``INSERT INTO table query`` writes the rows of the query to a file with the name of the table;

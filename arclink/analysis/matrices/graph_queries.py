@@ -1,7 +1,8 @@
 """Queries for the whole graph, answered from its slices: properties, and ranks.
 
-A slice is the graph of a window of time (`arclink.analysis.matrices.slices`). Slices are made once and kept,
-if the caller names a folder. A budget, that of a service, bounds the links and the windows.
+A slice is the graph of a window of time (`arclink.analysis.matrices.slices`). Slices are made once
+and kept, if the caller names a folder. A budget, that of a service, bounds the links and the
+windows.
 """
 
 from collections.abc import Iterator

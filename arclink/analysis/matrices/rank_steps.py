@@ -1,9 +1,9 @@
 """PageRank per window over graph files, as the maps and reduces of a job.
 
-The results are the unweighted ranks of `arclink.analysis.matrices.pagerank`. The steps compute a vector v
-with ``v = 1 + damping * Aᵀ v``, in which dangling nodes pass nothing on; the ranks are v divided by
-its sum (Del Corso, Gullì and Romani, Fast PageRank computation via a sparse linear system, 2005).
-So only the last step needs a sum over all nodes.
+The results are the unweighted ranks of `arclink.analysis.matrices.pagerank`. The steps compute a
+vector v with ``v = 1 + damping * Aᵀ v``, in which dangling nodes pass nothing on; the ranks are v
+divided by its sum (Del Corso, Gullì and Romani, Fast PageRank computation via a sparse linear
+system, 2005). So only the last step needs a sum over all nodes.
 
 ::
 

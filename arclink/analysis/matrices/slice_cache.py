@@ -10,6 +10,7 @@ from pathlib import Path
 
 from arclink.analysis.matrices.slice_builder import build_slices
 from arclink.analysis.matrices.slices import SliceOptions, Slices
+from arclink.analysis.relations.folder import remove_relations
 from arclink.captures.subsets.opener import narrowed
 from arclink.errors import UsageError
 from arclink.files.sealed import is_whole, make_sealed
@@ -99,6 +100,12 @@ def remove_slices(where: str) -> None:
     """
     with suppress(UsageError):
         shutil.rmtree(cache_next_to(where), ignore_errors=True)
+
+
+def remove_derived(where: str) -> None:
+    """Remove what was made of a store and is kept next to it: slices and relations."""
+    remove_slices(where)
+    remove_relations(where)
 
 
 def state_of(store: OpenStore) -> str:

@@ -2,8 +2,8 @@
 
 Rows with the same name become one row, which says what its archives show together; the row of each
 archive follows it. A number has no value in such a row if it cannot be known: two archives with
-three linking pages each may have three of them, or six. `arclink.analysis.questions.table` says for each
-column how values become one, and for some questions why rows do not.
+three linking pages each may have three of them, or six. `arclink.analysis.questions.table` says for
+each column how values become one, and for some questions why rows do not.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

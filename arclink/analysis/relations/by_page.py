@@ -22,7 +22,7 @@ _SCHEMA = arrow.schema([*map(LINK_ROWS.field, _COPIED), ("row_group", arrow.int3
 
 
 def written_by_page(batches: Iterable[Any], path: Path) -> Iterator[Any]:
-    """Yield record batches of `arclink.analysis.relations.rows.LINK_ROWS`, and write them to a new file.
+    """Yield record batches of `LINK_ROWS`, and write them to a new file.
 
     The file is whole when the last batch was yielded.
     """

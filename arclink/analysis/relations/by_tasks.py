@@ -38,7 +38,6 @@ from arclink.analysis.relations.state import (
     state_of,
 )
 from arclink.analysis.relations.writing import PartWriter
-from arclink.engines.engine_files import WrittenFiles, files_at
 from arclink.errors import (
     InputError,
     OperatorError,
@@ -49,6 +48,7 @@ from arclink.errors import (
 )
 from arclink.files.atomic import folder_next_to, room_for
 from arclink.files.sealed import SUMS, check_folder, is_whole
+from arclink.network.engine_files import WrittenFiles, files_at
 from arclink.store.layouts import TABLES
 from arclink.store.location import open_store
 from arclink.store.protocols import Additions, Share

@@ -275,7 +275,8 @@ class RelationsDatabase(Closing):
 class ShownRelations(RelationsDatabase):
     """A DuckDB in memory that shows ``captures`` and ``links``, for statements of ArcLink itself.
 
-    ``links_by_page`` has most columns of the links in another order (`arclink.analysis.relations.by_page`).
+    ``links_by_page`` has most columns of the links in another order
+    (`arclink.analysis.relations.by_page`).
 
     What the store does not show is not in the views either (`arclink.analysis.relations.columns`).
 

@@ -10,9 +10,9 @@ from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from pathlib import Path
 
-from arclink.engines.engine_files import WrittenFiles, files_at
 from arclink.errors import InputError
 from arclink.files.atomic import locked_folder, room_for
+from arclink.network.engine_files import WrittenFiles, files_at
 from arclink.store.location import local_path_of, open_store
 
 _VERSION = re.compile(r"[0-9a-f]{16}")

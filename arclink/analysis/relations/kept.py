@@ -1,4 +1,4 @@
-"""The relations of a store, kept next to it in ``STORE.tables`` (`arclink.analysis.relations.state`).
+"""The relations of a store, kept next to it in ``STORE.tables``.
 
 They are made on first use. A batch adds a part, and parts of about one size become one. ``state``
 is replaced in one step: a process that is killed leaves the former relations, and files that the

@@ -1,7 +1,7 @@
 """The language of selections: text and JSON in, a tree of conditions out, and back.
 
-A selection is made of conditions ``field:value`` (`arclink.captures.subsets.fields`), joined with ``and``,
-``or``, ``not`` and brackets; ``not`` binds most tightly, ``or`` least::
+A selection is made of conditions ``field:value`` (`arclink.captures.subsets.fields`), joined with
+``and``, ``or``, ``not`` and brackets; ``not`` binds most tightly, ``or`` least::
 
     domain:gov and mime:text/html and from:2001 and to:2003
     (host:example.org or links-to:example.org) and not status:4* and pick:latest
@@ -33,7 +33,7 @@ PICK: Final = "pick"
 """The field that applies to its group."""
 
 KEPT: Final = "kept"
-"""The field of captures in a stored list. Only `arclink.captures.subsets.catalog` makes such conditions."""
+"""The field of captures in a stored list. Only a catalog makes such conditions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from arclink.engines.cassandra.addresses import parse_address
 from arclink.engines.cassandra.load import RunTasks, run_task
 from arclink.engines.cassandra.tables import Result, StoreView
 from arclink.engines.cassandra.tasks import Task
-from arclink.engines.engine_files import files_of, is_of_engine
+from arclink.network.engine_files import files_of, is_of_engine
 from arclink.store.graph_files import GraphParts
 from arclink.store.protocols import Cluster
 

@@ -1,7 +1,7 @@
 """`CassandraReader`: answers the queries of a `GraphStore` from Cassandra.
 
-Each query reads rows of the finished steps only (`arclink.engines.cassandra.steps`). Methods that end
-in ``_in`` read the state of the store that their caller names.
+Each query reads rows of the finished steps only (`arclink.engines.cassandra.steps`). Methods that
+end in ``_in`` read the state of the store that their caller names.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Parsing of a Wayback Machine's index: rows of its CDX server, or a TimeMap. Values only.
 
-`arclink.others.wayback.capture_lists` sends the queries. CDX servers answer in several dialects. Without
-``output=``, every one of them writes lines:
+`arclink.others.wayback.capture_lists` sends the queries. CDX servers answer in several dialects.
+Without ``output=``, every one of them writes lines:
 
 ============================= =====================================================================
 OpenWayback, Internet Archive 7 columns: key, timestamp, original, mime, status, checksum, length

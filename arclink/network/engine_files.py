@@ -4,21 +4,26 @@ What is written for other programs may also be in a folder of this machine (`fil
 """
 
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
-from arclink.engines.hdfs import FileEntry, WebHdfs
-from arclink.engines.name_nodes import SCHEMES as IN_HDFS
-from arclink.engines.object_store import SCHEMES as IN_OBJECT_STORE
-from arclink.engines.object_store import ObjectStore
 from arclink.errors import unreadable
 from arclink.files.atomic import open_whole, room_for
+from arclink.rooms import FILES, READERS, taken
 
 _FILE = "file://"
 _BLOCK = 1 << 20
 """Number of bytes of a file of this machine that are read at a time."""
+
+
+class FileEntry(NamedTuple):
+    """A file or folder in a folder; size in bytes."""
+
+    name: str
+    is_folder: bool
+    size: int
 
 
 class WrittenFiles(Protocol):
@@ -77,13 +82,35 @@ class EngineFiles(WrittenFiles, Protocol):
         """Yield the bytes of a file from an offset, in blocks."""
 
 
+class Reader(Protocol):
+    """Reads archive files of some schemes (`arclink.rooms.READERS`)."""
+
+    def reads(self, location: str) -> bool:
+        """Return whether it can read a location; otherwise, fsspec does."""
+
+    def opened(self, location: str) -> Any:  # Any: an `arclink.archives.byte_sources.ByteSource`
+        """Return a file, open for reading by offset."""
+
+    def found(self, location: str, suffixes: Sequence[str]) -> list[str]:
+        """Return the addresses of the files that a location names, sorted.
+
+        Args:
+            location: A file, a folder that is searched with its subfolders, or a pattern for the
+                files of one folder (``hdfs:///crawl/*.warc.gz``).
+            suffixes: Suffixes of the files that are searched for in folders.
+
+        Raises:
+            InputError: The path does not exist, or has no such file.
+        """
+
+
 def is_of_engine(url: str) -> bool:
     """Return whether an address is in a file system that engines write to.
 
     >>> is_of_engine("hdfs:///graph"), is_of_engine("s3://bucket/graph"), is_of_engine("/graph")
     (True, True, False)
     """
-    return url.startswith((*IN_HDFS, *IN_OBJECT_STORE))
+    return _scheme(url) in FILES
 
 
 def files_of(url: str) -> EngineFiles:
@@ -92,9 +119,21 @@ def files_of(url: str) -> EngineFiles:
     Raises:
         InputError: The HTTP address of HDFS is not known, or a driver is not installed.
     """
-    if url.startswith(IN_OBJECT_STORE):
-        return ObjectStore(url)
-    return WebHdfs.of(url)[0]
+    files: EngineFiles = taken(FILES[_scheme(url)])(url)
+    return files
+
+
+def reader_of(location: str) -> Reader | None:
+    """Return the reader of a location that fsspec does not read; None for others."""
+    row = READERS.get(_scheme(location).lower())
+    reader: Reader | None = taken(row)() if row else None
+    return reader if reader and reader.reads(location) else None
+
+
+def _scheme(location: str) -> str:
+    """Return the scheme of an address; empty for a path."""
+    scheme, separator, _ = location.partition("://")
+    return scheme if separator else ""
 
 
 def files_at(address: str) -> WrittenFiles:

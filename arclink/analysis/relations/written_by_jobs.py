@@ -15,8 +15,7 @@ from arclink.analysis.relations.by_tasks import (
 from arclink.analysis.relations.folder import note_address, remove_at
 from arclink.analysis.relations.state import rows_in_store
 from arclink.errors import ArclinkError, StoreError, UsageError
-from arclink.mapreduce.runs import JobRunner, parts_of
-from arclink.pipeline.jobs import JOBS
+from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.store.location import path_of
 from arclink.store.protocols import GraphStore, Share
 

@@ -1,0 +1,62 @@
+"""What the core takes from the rooms beside it: these tables, and nothing else.
+
+Each row names a module, or what is in one: ``module`` or ``module:name``. A module is imported when
+its row is first used, so the core needs none of their packages. The doors (`arclink.operations`,
+`arclink.linkgraph`, `arclink.service`, `arclink.cli`) come after all rooms, and import them.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final
+
+STORES: Final[Mapping[str, str]] = {"cassandra": "arclink.engines.cassandra.location"}
+"""Kinds of stores on servers by the scheme of their URLs (`arclink.store.location.RemoteKind`)."""
+
+FILES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("hdfs", "webhdfs", "swebhdfs"), "arclink.engines.hdfs:files_in_hdfs"),
+    **dict.fromkeys(("s3", "s3a"), "arclink.engines.object_store:ObjectStore"),
+}
+"""File systems of engines by the scheme of addresses: functions that return `EngineFiles`."""
+
+READERS: Final[Mapping[str, str]] = dict.fromkeys(
+    ("hdfs", "webhdfs", "swebhdfs"), "arclink.engines.hdfs:HdfsReader"
+)
+"""What reads archive files in place of fsspec (`arclink.network.engine_files.Reader`)."""
+
+RUNNERS: Final[Mapping[str, str]] = {
+    "hadoop": "arclink.engines.hadoop:QuickHadoopRunner",
+    "emr": "arclink.engines.emr:LoggedEmrRunner",
+    "spark": "arclink.engines.spark:run_alone",
+}
+"""What runs a job on an engine: runners of mrjob, and a function for Spark."""
+
+DERIVED: Final = "arclink.analysis.matrices.slice_cache:remove_derived"
+DERIVED_AT_ADDRESSES: Final = "arclink.analysis.relations.forgetting:remove_at_addresses"
+"""What removes all that was made of a store: next to it, and at the addresses that it remembers."""
+
+
+JOBS: Final[Mapping[str, str]] = {
+    "look": "arclink.jobs.look_at_files:LookAtFiles",
+    "share": "arclink.jobs.share_rows:ShareRows",
+    "index": "arclink.jobs.index_archives:IndexArchives",
+    "filter": "arclink.jobs.filter_captures:FilterCaptures",
+    "extract": "arclink.jobs.extract_links:ExtractLinks",
+    "find": "arclink.jobs.find_captures:FindCaptures",
+    "awaited": "arclink.jobs.find_awaited:FindAwaited",
+    "join": "arclink.jobs.join_contents:JoinContents",
+    "invert": "arclink.jobs.invert_links:InvertLinks",
+    "load": "arclink.jobs.load_graph:LoadGraph",
+    "tables": "arclink.jobs.write_tables:WriteTables",
+}
+"""The classes of the jobs that a command runs, by name (`arclink.mapreduce.runs.JOBS`)."""
+
+
+def taken(row: str) -> Any:  # Any: each table says what its rows are
+    """Return what a row of a table names.
+
+    >>> taken("arclink.errors:InputError").__name__
+    'InputError'
+    """
+    module, _, name = row.partition(":")
+    found = import_module(module)
+    return getattr(found, name) if name else found
