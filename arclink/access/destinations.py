@@ -18,7 +18,7 @@ from arclink.access.replay import moment_of
 from arclink.model import Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 
-MOST_MEMENTOS = 1_000
+_MOST_TARGET_MEMENTOS = 1_000
 """Number of mementos of one target that are read to find the one in force."""
 
 _CRAWL = timedelta(days=30)
@@ -76,7 +76,7 @@ def destinations_of(
 
 
 def _destination(store: Answers, surt: Surt, members: list[Member], at: Timestamp) -> Destination:
-    then = list(islice(store.mementos(surt, Span(last=_after(at, _CRAWL))), MOST_MEMENTOS))
+    then = list(islice(store.mementos(surt, Span(last=_after(at, _CRAWL))), _MOST_TARGET_MEMENTOS))
     oldest = then[0] if then else next(store.mementos(surt), None)
     capture = next((one for one in reversed(then) if one.timestamp <= at), oldest)
     return Destination(

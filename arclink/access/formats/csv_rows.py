@@ -62,10 +62,10 @@ def write_csvw(answer: LinkAnswer, only: frozenset[str] = frozenset()) -> Iterat
 def _kind_of(column: str) -> str:
     if column in (*VALIDITY, "timestamp"):
         return "time"
-    return "list" if column in _LISTS else "string"
+    return "list" if column in _LISTED_FIELDS else "string"
 
 
-_LISTS = ("sources", "targets", "archives", "uri_ms", *EVIDENCE)
+_LISTED_FIELDS = ("sources", "targets", "archives", "uri_ms", *EVIDENCE)
 _MEANINGS = {
     "direction": "out: the page links to `uri`; in: `uri` links to the page.",
     "uri": "The other end of the link.",
@@ -153,8 +153,8 @@ def _last_columns(
     The values of several mementos of one time are separated by spaces.
     """
     addresses: dict[Timestamp, list[str]] = {}
-    for timestamp, uri_m in uri_ms_of(member, direction, answer.replay):
-        addresses.setdefault(timestamp, []).append(uri_m)
+    for timestamp, address in uri_ms_of(member, direction, answer.replay):
+        addresses.setdefault(timestamp, []).append(address)
     proofs: dict[Timestamp, list[Evidence]] = {}
     for proof in member.evidence or ():
         proofs.setdefault(proof.memento.timestamp, []).append(proof)
