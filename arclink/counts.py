@@ -2,8 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from arclink.reasons import Reason
+
+# The base of what operations return.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The result of an operation.
+
+    Attributes:
+        notes: What a user should know, such as input that was left out; sentences, in their order.
+    """
+
+    notes: tuple[str, ...] = ()
+
 
 Counts = Counter[Reason]
 

@@ -18,21 +18,35 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from arclink.access.answers import LinkAnswer, answer_link_query
-from arclink.access.archives import ArchiveReport
-from arclink.access.capabilities import Capability, ToAnswer
-from arclink.access.common import LIMIT, SQL, SUBSET
-from arclink.access.cursors import decode_cursor
-from arclink.access.declarations import NOTHING_GIVEN, AnyParameter, Given, sort_out
-from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
+from arclink.access.capabilities import (
+    Capability,
+    Place,
+    Time,
+    ToAnswer,
+    in_words_of_python,
+    pairs,
+    takes,
+    text_of,
+)
+from arclink.access.capture_fields import decode_cursor
+from arclink.access.declarations import (
+    AT,
+    AT_OR_SPAN,
+    LIMIT,
+    NOTHING_GIVEN,
+    SQL,
+    SUBSET,
+    AnyParameter,
+    Given,
+    sort_out,
+)
+from arclink.access.evidence import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import Profile
 from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.statements import write_ntriples
 from arclink.access.formats.table import archive_lines, check_answered, date_and_time, when_asked
-from arclink.access.link_states import State
-from arclink.access.members import UNLIMITED, Member
 from arclink.access.methods import Methods
-from arclink.access.parameters import RowQuery
-from arclink.access.provenance import Provenance, links_said_from, provenance_of
+from arclink.access.provenance import ArchiveReport, Provenance, links_said_from, provenance_of
 from arclink.access.queries import (
     CURSOR,
     DIRECTION,
@@ -46,12 +60,10 @@ from arclink.access.queries import (
     surt_asked,
 )
 from arclink.access.queries import LIMIT as OF_PAGE
-from arclink.access.reader import MementoSummary, Reading
-from arclink.access.signatures import Place, Time, in_words_of_python, pairs, takes, text_of
-from arclink.access.tallies import Period
+from arclink.access.reader import UNLIMITED, Member, MementoSummary, Reading, State
+from arclink.access.tallies import Period, RowQuery
 from arclink.access.texts import counted, printable, printable_uri
 from arclink.access.timemaps import TimeMap, read_timemap
-from arclink.access.times import AT, AT_OR_SPAN
 from arclink.analysis.charts.results import ListedRows, ResultRows, RowResult, frame_of, table_of
 from arclink.analysis.export.queries import EXPORT_PARAMETERS, FORMAT, SPELLS, ExportQuery
 from arclink.analysis.questions.queries import (
@@ -83,8 +95,8 @@ if TYPE_CHECKING:
     import pyarrow as arrow
     import rdflib
 
-    from arclink.analysis.export.cuts import Picture
     from arclink.analysis.export.exports import Exported
+    from arclink.analysis.export.graphs import Picture
     from arclink.analysis.questions.asking import AskAnswer
     from arclink.analysis.questions.merged import AskedRows, MergedQuestion
     from arclink.analysis.relations.answers import SqlAnswer
@@ -378,7 +390,7 @@ class LinkGraph(Methods, Closing):
         Raises:
             UsageError: There is no such subset, or the selection cannot be read.
         """
-        from arclink.captures.subsets.opener import narrowed
+        from arclink.captures.subsets.catalog import narrowed
 
         store = narrowed(self.store, self._where, selection)
         return type(self)(store, self._at or None, self._archives, self._where)
@@ -609,8 +621,7 @@ class LinkGraph(Methods, Closing):
             BadParameterError: A parameter is wrong.
             UsageError: networkx is not installed.
         """
-        from arclink.analysis.export.markup import links_of, nodes_of
-        from arclink.analysis.export.node_facts import facts_of
+        from arclink.analysis.export.node_facts import facts_of, links_of, nodes_of
 
         with analysis_extra():
             import networkx as nx
@@ -641,7 +652,7 @@ class LinkGraph(Methods, Closing):
             BadParameterError: A parameter is wrong.
             UsageError: pandas is not installed.
         """
-        from arclink.analysis.export.markup import links_of, nodes_of
+        from arclink.analysis.export.node_facts import links_of, nodes_of
 
         with self._picture(level, given) as picture:
             names = [label for _, _, label in nodes_of(picture)]
@@ -750,8 +761,8 @@ class LinkGraph(Methods, Closing):
         """
         self._check_tables("duplicates")
         with analysis_extra():
+            from arclink.analysis.relations.answers import count_duplicates
             from arclink.analysis.relations.database import ShownRelations
-            from arclink.analysis.relations.duplicates import count_duplicates
         with ShownRelations(self._where, self.store) as database:
             found = count_duplicates(database, self.store, name_of_store(self._where))
         return RowResult("duplicates", found)
@@ -838,8 +849,7 @@ def merge_links(
     uri: str, archives: Mapping[str, Archive], seconds: float, given: Mapping[str, object]
 ) -> MergedLinks:
     """Return the links of a page in several archives; see `arclink.aggregate`."""
-    from arclink.others.federation.merge import merge
-    from arclink.others.federation.merged_answers import MergedQuery, answer_of
+    from arclink.others.federation.merge import MergedQuery, answer_of, merge
 
     parameters = [*pairs({"uri": uri, **given, "limit": MOST_MEMBERS}, LINK_PARAMETERS)]
     asked = MergedQuery.from_parameters(parameters)
@@ -889,8 +899,12 @@ def _asking(archives: Mapping[str, Archive], seconds: float) -> Asking:
     Raises:
         UsageError: An archive is neither a URL nor a file nor bytes.
     """
-    from arclink.others.federation.instances import Instance, parse_instances, parse_name
-    from arclink.others.federation.limits import QueryLimits
+    from arclink.others.federation.instances import (
+        Instance,
+        QueryLimits,
+        parse_instances,
+        parse_name,
+    )
     from arclink.others.federation.requests import Asking
 
     texts = [

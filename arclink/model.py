@@ -137,7 +137,7 @@ class Memento(NamedTuple):
 
     Attributes:
         surt: SURT of the original; for an answer to another method than GET, with the
-            method after it (`arclink.uris.methods`).
+            method after it (`arclink.uris.surts`).
         mime: As in the CDX row or record; ``-`` if it has none.
         status: HTTP status as text; ``-`` if missing (revisits in some CDX files).
         record_type: ``response``, ``revisit`` or ``resource``.

@@ -1,4 +1,4 @@
-"""What the core takes from the rooms beside it: these tables, and nothing else.
+"""What the core takes from the rooms after it: these tables, and nothing else.
 
 Each row names a module, or what is in one: ``module`` or ``module:name``. A module is imported when
 its row is first used, so the core needs none of their packages. The doors (`arclink.operations`,
@@ -8,6 +8,16 @@ its row is first used, so the core needs none of their packages. The doors (`arc
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Final
+
+CAPABILITIES: Final[Mapping[str, str]] = {
+    "anchors": "arclink.access.formats.link_rows:ANCHORS",
+    "diff": "arclink.access.formats.link_rows:DIFF",
+    "count": "arclink.captures.subsets.view:COUNT",
+    "path": "arclink.analysis.matrices.paths:PATH",
+    "pagerank": "arclink.analysis.matrices.graph_queries:PAGERANK",
+    "properties": "arclink.analysis.matrices.graph_queries:PROPERTIES",
+}
+"""What can be asked and is answered in rows (`arclink.access.capabilities`), by its name."""
 
 STORES: Final[Mapping[str, str]] = {"cassandra": "arclink.engines.cassandra.location"}
 """Kinds of stores on servers by the scheme of their URLs (`arclink.store.location.RemoteKind`)."""
@@ -52,7 +62,7 @@ JOBS: Final[Mapping[str, str]] = {
 
 
 def taken(row: str) -> Any:  # Any: each table says what its rows are
-    """Return what a row of a table names.
+    """Return the module or object that a row of a table names.
 
     >>> taken("arclink.errors:InputError").__name__
     'InputError'

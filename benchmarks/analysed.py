@@ -13,8 +13,7 @@ import numpy as np
 from arclink.analysis.matrices.pagerank import RankOptions, rank
 from arclink.analysis.matrices.properties import bow_tie, strong_components, weak_components
 from arclink.analysis.matrices.slice_cache import open_slices
-from arclink.analysis.matrices.slices import SliceOptions, Slices
-from arclink.analysis.matrices.windows import Windows
+from arclink.analysis.matrices.slices import SliceOptions, Slices, Windows
 
 TOLERANCE = 1e-10
 

@@ -7,9 +7,8 @@ from arclink.archives.locations import Location
 from arclink.mapreduce.runs import JobRunner
 from arclink.pipeline.build import BuildReport, build
 from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.progress import ShownProgress
 from arclink.pipeline.records_read import known_damage
-from arclink.pipeline.settings import BuildSettings
+from arclink.pipeline.settings import BuildSettings, ShownProgress
 from arclink.progress import Silent
 from arclink.store.location import open_store
 

@@ -19,7 +19,7 @@ from time import perf_counter
 from unittest.mock import patch
 from zlib import crc32
 
-from arclink.engines.cassandra import merging
+from arclink.engines.cassandra import surt_lists as merging
 from arclink.engines.cassandra.store import CassandraStore
 from arclink.model import Surt
 from arclink.store.location import open_store

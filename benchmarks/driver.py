@@ -14,21 +14,24 @@ from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 
-from arclink.extract.further_captures import further_pointers, pairs_of
-from arclink.extract.reading_tasks import assign_files, format_files
+from arclink.extract.reading_tasks import assign_files, format_files, further_pointers, pairs_of
 from arclink.filter.sharing import format_table, map_pieces
 from arclink.jobs.extract_links import ExtractLinks
 from arclink.mapreduce.runs import JobRunner
 from arclink.model import Checksum, Memento, Surt, Timestamp, UriR
-from arclink.pipeline.pointer_files import choose, read_pointers, write_pointers
-from arclink.pipeline.rows import share_rows, share_rows_by_tasks
-from arclink.rows.cdx_pieces import pieces_of
+from arclink.pipeline.rows import (
+    choose,
+    read_pointers,
+    share_rows,
+    share_rows_by_tasks,
+    write_pointers,
+)
+from arclink.rows.cdx_files import pieces_of
 from arclink.rows.pointers import NO_FILE, Pointer, PointerKind, format_pointer
 from arclink.rows.relations import format_memento, parse_memento
-from arclink.store.awaited_contents import awaited_contents
-from arclink.store.empty import EmptyStore
+from arclink.store.known_payloads import awaited_contents
 from arclink.store.location import open_store
-from arclink.store.protocols import KnownFile
+from arclink.store.protocols import EmptyStore, KnownFile
 from benchmarks.bench import Bench, python
 from benchmarks.sharing import FILES, SHARED_FILES
 from benchmarks.tables import Cell, Table

@@ -21,7 +21,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from arclink.engines.rates import (
+from arclink.engines.cluster_size import (
     MEASURED_ON,
     Amounts,
     MeasuredBuild,

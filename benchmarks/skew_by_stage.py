@@ -29,11 +29,10 @@ from arclink.filter.index import index_archive, index_range
 from arclink.mapreduce.runs import JOBS, JobRunner
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.pointer_files import read_pointers
+from arclink.pipeline.rows import read_pointers
 from arclink.pipeline.settings import BuildSettings
-from arclink.rows.file_ranges import FileRange, RangeReport, ranges_of
-from arclink.rows.findings import Finding
-from arclink.store.empty import EmptyStore
+from arclink.rows.file_ranges import FileRange, Finding, RangeReport, ranges_of
+from arclink.store.protocols import EmptyStore
 from benchmarks.skew import PAGE, payload_at_many_uris, record, row, target_of_many_pages
 
 TASKS = 16

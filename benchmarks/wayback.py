@@ -37,7 +37,7 @@ from arclink.others.wayback.client import Client, Manners, origin_of
 from arclink.others.wayback.records import WarcFiles
 from arclink.others.wayback.replay import Replay
 from arclink.pipeline import stages
-from arclink.pipeline.pointer_files import read_pointers
+from arclink.pipeline.rows import read_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture

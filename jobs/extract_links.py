@@ -14,8 +14,7 @@ from arclink.extract.extraction import extract_pointers
 from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import Rules
 from arclink.mapreduce.job import ArclinkJob, Pair, attempt_number
-from arclink.mapreduce.job_settings import EXTRACT, RULES, JobSetting
-from arclink.mapreduce.task_variables import note_record
+from arclink.mapreduce.job_settings import EXTRACT, RULES, JobSetting, note_record
 from arclink.rows.pointers import (
     ABSENT,
     CHOSEN,
@@ -76,9 +75,9 @@ class ExtractLinks(ArclinkJob):
         from arclink.archives.opener import open_bytes, open_stream
         from arclink.extract.listed_files import ListedFiles
         from arclink.extract.reading_tasks import FilesInFolder, ReadingTasks, parse_files
-        from arclink.store.empty import EmptyStore
         from arclink.store.known_payloads import choose_pointers
         from arclink.store.location import open_store
+        from arclink.store.protocols import EmptyStore
 
         settings = self.settings
         if settings["files"]:

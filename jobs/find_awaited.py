@@ -11,7 +11,7 @@ from arclink.mapreduce.job import ArclinkJob, Pair
 from arclink.mapreduce.job_settings import JobSetting
 from arclink.rows.pointers import POINTERS, format_pointer
 from arclink.rows.relations import parse_memento
-from arclink.store.awaited_contents import awaited_contents
+from arclink.store.known_payloads import awaited_contents
 from arclink.store.location import open_store
 
 

@@ -8,7 +8,7 @@ reason of each payload that cannot be read; tagged with their relation.
 
 from collections.abc import Iterable, Iterator
 
-from arclink.extract.further_captures import further_pointers, pairs_of
+from arclink.extract.reading_tasks import further_pointers, pairs_of
 from arclink.mapreduce.job import ArclinkJob, Pair
 from arclink.mapreduce.job_settings import JobSetting
 

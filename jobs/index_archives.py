@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator
 from arclink.mapreduce.job import ArclinkJob, Pair
 from arclink.reasons import Reason
 from arclink.rows.file_ranges import (
+    FINDINGS,
     REPORTS,
     FileRange,
+    Finding,
     RangeReport,
+    format_finding,
     format_report,
     parse_range,
     rows_of_range,
 )
-from arclink.rows.findings import FINDINGS, Finding, format_finding
 
 
 class IndexArchives(ArclinkJob):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 
-from arclink.extract.further_captures import unread
+from arclink.extract.reading_tasks import unread
 from arclink.graph.join import Joiner
 from arclink.mapreduce.job import ArclinkJob, Pair
 from arclink.rows.pointers import ABSENT_KEY, parse_pointer

@@ -28,7 +28,7 @@ class LoadGraph(ArclinkJob):
 
     def map_lines(self, lines: Iterable[bytes]) -> Iterator[Pair]:
         """Yield name and result of each task in a manifest, after its writes are acknowledged."""
-        from arclink.engines.cassandra.by_jobs import load_parts
+        from arclink.engines.cassandra.load import load_parts
 
         for name, result in load_parts(lines, self.settings):
             yield name.encode(), orjson.dumps(result)

@@ -15,8 +15,7 @@ from mrjob.step import MRStep
 
 from arclink.access.queries import KINDS_TO_FOLLOW, Redirects, requested_kinds
 from arclink.analysis.matrices.rank_steps import RankSteps
-from arclink.analysis.matrices.slices import Level, SliceOptions, Weight
-from arclink.analysis.matrices.windows import Windows
+from arclink.analysis.matrices.slices import Level, SliceOptions, Weight, Windows
 from arclink.mapreduce.job import ArclinkJob, Pair, as_written
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from arclink.filter.sharing import PASSED_ON, map_pieces, reduce_rows
 from arclink.mapreduce.job import ArclinkJob, Pair
 from arclink.mapreduce.job_settings import JobSetting
-from arclink.rows.cdx_pieces import parse_piece
+from arclink.rows.cdx_files import parse_piece
 
 
 class ShareRows(ArclinkJob):

@@ -6,10 +6,8 @@ from flask import Flask, request
 from werkzeug.exceptions import RequestURITooLarge
 
 from arclink.others.federation.requests import Asking
-from arclink.service.addresses import BelowPath, public_path
-from arclink.service.archived import archived
+from arclink.service.archived import archived, streaming, taking_away
 from arclink.service.description import describing
-from arclink.service.headers import refuse_parts, register_headers
 from arclink.service.home import home
 from arclink.service.memento import memento
 from arclink.service.pages.browse import browsing
@@ -17,12 +15,10 @@ from arclink.service.pages.html_output import site
 from arclink.service.problems import register_problems
 from arclink.service.query_resources import aggregating, queries, questions
 from arclink.service.request_log import watch, watching
-from arclink.service.responses import ReadRequest
+from arclink.service.responses import ReadRequest, refuse_parts, register_headers
 from arclink.service.selecting import selecting, subsets
-from arclink.service.settings import Settings
-from arclink.service.stores import Stores, attach_stores
-from arclink.service.take_away import streaming, taking_away
-from arclink.service.validators import register_validators
+from arclink.service.settings import BelowPath, Settings, public_path
+from arclink.service.stores import Stores, attach_stores, register_validators
 from arclink.store.protocols import Scans
 
 

@@ -16,14 +16,13 @@ from arclink.access.chronicles import answer_chronicle
 from arclink.access.declarations import TEXT, BadParameterError, Parameter, sort_out
 from arclink.access.queries import EVERYTHING, LinkQuery
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.charts.time_axis import Axis, Bar
+from arclink.analysis.charts.svg import Axis, Bar
 from arclink.analysis.questions.queries import ASK_PARAMETERS, AskQuery
 from arclink.errors import StoreError, UsageError
 from arclink.known import known_in
 from arclink.model import Timestamp
 from arclink.others.federation.requests import Asking
 from arclink.service.application import answer_below, create_app
-from arclink.service.headers import register_headers, robots
 from arclink.service.openapi import RESOURCES
 from arclink.service.pages.answers import captures_over
 from arclink.service.pages.html_output import rendered, site
@@ -32,7 +31,7 @@ from arclink.service.pages.site_glance import short_query
 from arclink.service.pages.sites import is_about_site, several_typed, words_typed
 from arclink.service.problems import register_problems
 from arclink.service.request_log import expose, watch
-from arclink.service.responses import ReadRequest, asked
+from arclink.service.responses import ReadRequest, asked, register_headers, robots
 from arclink.service.settings import Settings
 from arclink.service.stores import Stores, stores_in
 from arclink.service.tables import NotReadyError, limit_in_words

@@ -11,10 +11,10 @@ import orjson
 from flask import Blueprint, Response, request
 
 from arclink.reasons import Reason
-from arclink.service.headers import robots
 from arclink.service.memento import service_url
 from arclink.service.openapi import EXAMPLES, RESOURCES, Resource, describe
 from arclink.service.pages.html_output import rendered
+from arclink.service.responses import robots
 from arclink.service.schemas import SCHEMAS
 from arclink.service.stores import stores_of_app
 

@@ -12,16 +12,16 @@ import orjson
 from flask import Blueprint, Response, request
 
 from arclink.access.chronicles import Chronicle, answer_chronicle
+from arclink.access.declarations import AT
 from arclink.access.examples import example_pages
 from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable, printable_uri
-from arclink.access.times import AT
-from arclink.analysis.charts.time_axis import Axis
+from arclink.analysis.charts.svg import Axis
 from arclink.analysis.questions.table import QuestionScope
 from arclink.counts import Counts
 from arclink.errors import StoreError, UsageError
 from arclink.model import ALL_TIME, Surt, UriR
-from arclink.pipeline.damage import MANIFEST_FIELD
+from arclink.pipeline.records_read import MANIFEST_FIELD
 from arclink.reasons import Absence, Reason
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.captures import show_captures
@@ -45,9 +45,8 @@ from arclink.service.pages.sites import (
 from arclink.service.problems import note_loss
 from arclink.service.responses import lead_to
 from arclink.service.settings import Settings
-from arclink.service.stores import current_store, stores_of_app
+from arclink.service.stores import current_store, stores_of_app, will_change
 from arclink.service.tables import NotReadyError
-from arclink.service.validators import will_change
 from arclink.store.protocols import Answers, OpenStore, Scans
 from arclink.uris.surts import surt_of
 

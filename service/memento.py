@@ -13,6 +13,7 @@ from werkzeug.exceptions import NotFound
 from werkzeug.routing import PathConverter
 
 from arclink.access.answers import LinkAnswer
+from arclink.access.declarations import timestamp_first
 from arclink.access.formats.timemaps import (
     LINK_FORMAT,
     ascii_in_path,
@@ -21,14 +22,12 @@ from arclink.access.formats.timemaps import (
     write_link_timemap,
 )
 from arclink.access.queries import BadParameterError
-from arclink.access.replay import http_date, uri_m
 from arclink.access.texts import printable_uri
-from arclink.access.timemaps import read_timemap
-from arclink.access.times import timestamp_first
+from arclink.access.timemaps import http_date, read_timemap, uri_m
 from arclink.model import ALL_TIME, Memento
 from arclink.service.responses import add_links
 from arclink.service.stores import current_store, stores_of_app
-from arclink.uris.in_paths import parse_in_path
+from arclink.uris.wrapped import parse_in_path
 
 memento = Blueprint("memento", __name__)
 

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from arclink.access.capabilities import IN_ROWS, Capability, Cost, capability
+from arclink.access.capabilities import Capability, Cost, capability
 from arclink.access.captures import OUTPUTS
-from arclink.access.common import SUBSET
-from arclink.access.declarations import AnyParameter
+from arclink.access.declarations import SUBSET, AnyParameter
 from arclink.access.formats import CSVW, FORMATS, PARQUET, Format
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from arclink.access.formats.timemaps import LINK_FORMAT
@@ -23,7 +22,8 @@ from arclink.analysis.questions.table import QUESTIONS
 from arclink.captures.formats import WRITERS
 from arclink.captures.queries import FORMATS_OF_FILES, FORMATS_OF_STREAMS
 from arclink.captures.subsets.fields import NAME_PATTERN
-from arclink.service.archived import CDX, RECORD
+from arclink.rooms import CAPABILITIES
+from arclink.service.archived import CDX, EXPORT, RECORD, STREAM
 from arclink.service.problems import MEDIA_TYPE
 from arclink.service.query_resources import (
     AGGREGATE,
@@ -38,7 +38,6 @@ from arclink.service.query_resources import (
     in_rows,
 )
 from arclink.service.schemas import SCHEMAS, TEXT, Schema, ref
-from arclink.service.take_away import EXPORT, STREAM
 from arclink.version import VERSION
 
 _OPENAPI_VERSION: Final = "3.1.0"
@@ -207,7 +206,7 @@ RESOURCES: Sequence[Resource] = (
         path="/LinkService/linkQuery",
         about="The same resource, at the path of the paper.",
     ),
-    *map(_of_capability, map(capability, IN_ROWS)),
+    *map(_of_capability, map(capability, CAPABILITIES)),
     Resource(
         "/ask",
         "The questions about pages, sites and the whole archive, and the columns of their answers.",

@@ -17,20 +17,17 @@ import orjson
 from flask import Blueprint, Request, Response, jsonify, request
 
 from arclink.access.answers import LinkAnswer, answer_link_query
-from arclink.access.archives import ArchiveReport, Outcome
-from arclink.access.capabilities import IN_ROWS, Capability, Cost, ToAnswer, capability
-from arclink.access.common import SUBSET
-from arclink.access.declarations import AnyParameter, Form, Given, Parameter, named
-from arclink.access.explanations import EXPLAIN_PARAMETERS, Explanation, explain
+from arclink.access.capabilities import Capability, Cost, ToAnswer, capability
+from arclink.access.declarations import SUBSET, AnyParameter, Form, Given, Parameter, named, span_of
+from arclink.access.evidence import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import FIELDS, FORMATS, PROFILE, Format, chosen_format
 from arclink.access.formats import FORMAT as ANY_FORMAT
-from arclink.access.formats.explanations import explanation_fields
 from arclink.access.formats.rows import ROW_FORMAT as ANY_ROW_FORMAT
 from arclink.access.formats.rows import ROW_FORMATS, SEED_FORMATS, RowAnswer, RowFormat, seeds_of
-from arclink.access.provenance import fields_of_links
+from arclink.access.formats.table import explanation_fields
+from arclink.access.provenance import ArchiveReport, Outcome, fields_of_links
 from arclink.access.queries import LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
-from arclink.access.times import span_of
 from arclink.analysis.questions.archive_answers import ArchiveRows
 from arclink.analysis.questions.merged import (
     AskedRows,
@@ -49,9 +46,15 @@ from arclink.analysis.questions.queries import (
 from arclink.analysis.questions.rows import ASK_FORMAT as ANY_ASK_FORMAT
 from arclink.analysis.questions.rows import ask_as_rows, check_format, questions_as_rows, said_from
 from arclink.errors import LimitError, StoreError
-from arclink.others.federation.merge import Findings, merge
-from arclink.others.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, answer_of
+from arclink.others.federation.merge import (
+    MERGED_PARAMETERS,
+    Findings,
+    MergedQuery,
+    answer_of,
+    merge,
+)
 from arclink.others.federation.requests import Asked, ask_store
+from arclink.rooms import CAPABILITIES
 from arclink.service.memento import add_memento_headers
 from arclink.service.pages.html_output import prefers_page, rendered
 from arclink.service.pages.requests import download
@@ -329,7 +332,7 @@ def _turn(one: Capability[Any]) -> Iterator[None]:
         _WHOLE_GRAPH.release()
 
 
-for _name in IN_ROWS:
+for _name in CAPABILITIES:
     queries.add_url_rule(f"/{_name}", _name, _view(_name))
 
 

@@ -14,18 +14,19 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints
 
-from arclink.access.capabilities import IN_ROWS, ColumnKind, RowColumn, capability
+from arclink.access.capabilities import ColumnKind, RowColumn, capability
 from arclink.access.capture_fields import CaptureForm, FieldKind
 from arclink.access.captures import PagesFields
 from arclink.access.declarations import attributes_of
-from arclink.access.formats.explanations import ExplanationsFields
 from arclink.access.formats.fields import LinksFields
+from arclink.access.formats.table import ExplanationsFields
 from arclink.access.formats.timemaps import TimeMapFields
 from arclink.access.provenance import ProvenanceFields
 from arclink.analysis.questions.merged import ARCHIVES, NAMES_OF_ARCHIVES, MergedAnswerFields
 from arclink.analysis.questions.rows import AnswerFields, QuestionsFields
 from arclink.analysis.questions.table import COLUMNS
 from arclink.model import Timestamp
+from arclink.rooms import CAPABILITIES
 from arclink.service.problems import ProblemFields
 from arclink.service.query_resources import AddressesFields
 from arclink.service.responses import HealthFields
@@ -177,7 +178,7 @@ for _answer in (
     *(ExplanationsFields, TimeMapFields, HealthFields),
 ):
     _schema_of(_answer)
-for _one in map(capability, IN_ROWS):
+for _one in map(capability, CAPABILITIES):
     SCHEMAS[_one.schema] = _in_rows(_one.head, _one.lists, has_one_list=_one.has_one_list)
 _OF_ANSWERS = [
     RowColumn(name, column.kind, column.about, is_always=False, may_be_null=True)

@@ -10,12 +10,10 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, jsonify, request
 from werkzeug.exceptions import NotFound
 
-from arclink.access.common import SUBSET
-from arclink.access.declarations import BadParameterError
+from arclink.access.declarations import SUBSET, BadParameterError
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.charts.pictures import Drawing, share, strips
 from arclink.analysis.charts.svg import height_of
-from arclink.captures.subsets.capture_counts import CaptureCounts, count_captures
 from arclink.captures.subsets.catalog import StoredSubset
 from arclink.captures.subsets.evaluation import ReadLimit
 from arclink.captures.subsets.fields import FIELDS, is_name
@@ -31,6 +29,7 @@ from arclink.captures.subsets.language import (
     parse_selection,
     text_of,
 )
+from arclink.captures.subsets.view import CaptureCounts, count_captures
 from arclink.errors import UsageError
 from arclink.model import Memento
 from arclink.service.pages.html_output import rendered

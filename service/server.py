@@ -22,9 +22,8 @@ from wsgiref.types import WSGIApplication
 from arclink.access.examples import any_example
 from arclink.errors import OperatorError, StoreError
 from arclink.model import UriR
-from arclink.service.addresses import hosts_at, public_path, without_path
 from arclink.service.loop import Server
-from arclink.service.settings import Settings
+from arclink.service.settings import Settings, hosts_at, public_path, without_path
 from arclink.service.shares import Connections, affordable, cost_by_request
 from arclink.service.stores import open_to_serve
 from arclink.store.embargo import Embargo, EmbargoedStore

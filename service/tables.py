@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from arclink.analysis.matrices.windows import Windows
+from arclink.analysis.matrices.slices import Windows
 from arclink.analysis.questions.queries import AskQuery
 from arclink.errors import ArclinkError, Limit, LimitError
 from arclink.extras import analysis_extra
@@ -238,7 +238,7 @@ class ServiceTables:
             StoreError: The store cannot be read.
         """
         with analysis_extra():
-            from arclink.analysis.questions.completion import addresses_like
+            from arclink.analysis.questions.queries import addresses_like
 
         with (
             self._in_use(store) as opened,
@@ -346,7 +346,7 @@ class ServiceTables:
         Raises:
             NotReadyError: The relations are damaged.
         """
-        from arclink.analysis.relations.errors import TablesError
+        from arclink.analysis.relations.held import TablesError
 
         try:
             yield
@@ -448,7 +448,7 @@ class ServiceTables:
         with analysis_extra():
             from arclink.analysis.questions.asking import key_of_row
             from arclink.analysis.relations.database import ShownRelations, SqlLimits
-            from arclink.analysis.relations.errors import TablesError
+            from arclink.analysis.relations.held import TablesError
             from arclink.analysis.relations.kept import kept_answers, opened_relations
 
         if not self._opening.acquire(timeout=_SECONDS_OF_OPENING):

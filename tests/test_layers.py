@@ -51,7 +51,7 @@ BESIDE = (
     "others.wayback",
     "demo",
 )
-"""The rooms beside the core. What the core takes from them is in `arclink.rooms`."""
+"""The rooms next to the core. What the core takes from them is in `arclink.rooms`."""
 
 DOORS = ("linkgraph", "operations", "service", "cli", "__main__")
 """What people and programs use; it may import everything before it."""
@@ -65,7 +65,7 @@ JOBS_OF_ROOMS = {
     "arclink.jobs.rank_pages": "analysis.matrices",
     "arclink.jobs.write_tables": "analysis.relations",
 }
-"""Jobs that belong to a room beside the core; the folder has all jobs that mrjob can start."""
+"""Jobs that belong to a room after the core; the folder has all jobs that mrjob can start."""
 
 PACKAGES_OF_ROOMS = {
     "mrjob": {"mapreduce", "jobs", "engines", "analysis.matrices"},
@@ -248,7 +248,9 @@ def test_only_the_tables_of_rooms_name_modules_in_strings() -> None:
     assert found == {"arclink.rooms"}
 
 
-@pytest.mark.parametrize("table", ["STORES", "FILES", "READERS", "RUNNERS", "DERIVED"])
+@pytest.mark.parametrize(
+    "table", ["CAPABILITIES", "STORES", "FILES", "READERS", "RUNNERS", "DERIVED"]
+)
 def test_a_table_names_what_exists(table: str) -> None:
     rows = getattr(rooms, table)
     for row in rows.values() if isinstance(rows, Mapping) else [rows]:

@@ -73,7 +73,7 @@ def test_a_module_of_a_package_is_loaded_at_its_first_use() -> None:
     """Also through the name that the package has for it, as in `xml.sax.saxutils`."""
     code = """
 import sys
-from arclink.lazy_imports import imported_lazily
+from arclink.extras import imported_lazily
 
 with imported_lazily("urllib.request"):
     import urllib.request

@@ -8,12 +8,13 @@ inlinks are decided separately. An answer about many pages (`ranges`) is always 
 
 import sys
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate, filterfalse
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arclink.access.cursors import (
+from arclink.access.capture_fields import (
     DONE,
     FIRST_IN_RANGE,
     FIRST_INLINK,
@@ -26,19 +27,72 @@ from arclink.access.cursors import (
     Position,
     encode_cursor,
 )
-from arclink.access.link_states import State
-from arclink.access.members import Budget, Member, group_inlinks, group_outlinks
 from arclink.access.queries import BadParameterError, ConflictError, Direction, LinkQuery
-from arclink.access.reader import MementoSummary, Reading, of_one_state
-from arclink.access.replay import NO_REPLAY, ReplayPrefix
+from arclink.access.reader import (
+    Budget,
+    Member,
+    MementoSummary,
+    Reading,
+    State,
+    group_inlinks,
+    group_outlinks,
+    of_one_state,
+)
+from arclink.access.timemaps import NO_REPLAY, ReplayPrefix
 from arclink.errors import UsageError
 from arclink.known import NOT_COUNTED, KnownLinks
-from arclink.model import Memento, UriId
+from arclink.model import Memento, Timestamp, UriId, UriR
+from arclink.store.known_payloads import target_of_redirect
 from arclink.store.protocols import Answers, StoreState
+from arclink.uris.surts import surt_of
 
 if TYPE_CHECKING:
-    from arclink.access.archives import ArchiveReport
-    from arclink.access.redirect_targets import Hop
+    from arclink.access.provenance import ArchiveReport
+
+# Redirects of the queried URI: answer for the page that a moved page redirects to.
+#
+# The newest memento that counts is followed if it is a redirect with a known target
+# (``http@location``, or ``http@refresh`` of a redirect without ``Location``), then likewise the
+# memento of its target, and so on. A redirect between variants of one URI (http to https, with or
+# without www.) is skipped: it says nothing about the page (`arclink.access.reader`).
+
+MOST_HOPS = 5
+
+
+class Hop(NamedTuple):
+    """A redirect that was followed.
+
+    Attributes:
+        original: The URI that redirects.
+        timestamp: Time of the memento with the redirect.
+        target: The URI it redirects to.
+    """
+
+    original: UriR
+    timestamp: Timestamp
+    target: UriR
+
+
+def follow(store: Answers, query: LinkQuery) -> tuple[LinkQuery, tuple[Hop, ...]]:
+    """Return the query for the final target of redirects, and the redirects that lead to it.
+
+    Without redirects, the query is for the same URI. Following stops at a circle and after
+    `MOST_HOPS` redirects.
+    """
+    query = replace(query, is_following=False)
+    hops: list[Hop] = []
+    seen = {query.surt}
+    while len(hops) < MOST_HOPS:
+        reading = Reading(store, query)
+        newest = deque(filterfalse(reading.says_nothing, reading.mementos()), maxlen=1)
+        target = target_of_redirect(store, newest[0]) if newest else None
+        if target is None or surt_of(target) in seen:
+            break
+        hops.append(Hop(newest[0].original, newest[0].timestamp, target))
+        query = replace(query, uri=target, surt=surt_of(target))
+        seen.add(query.surt)
+    return query, tuple(hops)
+
 
 __all__ = ["Budget", "InForce", "LinkAnswer", "Member", "answer_link_query"]
 
@@ -147,8 +201,6 @@ def answer_link_query(
         StoreError: The store cannot be reached.
     """
     if query.is_following:
-        from arclink.access.redirect_targets import follow
-
         followed, hops = follow(store, query)
         return replace(answer_link_query(store, followed, budget, replay), followed=hops)
     reading = Reading(store, query)
@@ -333,12 +385,12 @@ def _detailed(
 ) -> Iterable[Member]:
     """Return ``members`` with the details of the query; each detail may read ``rows`` rows."""
     if reading.query.with_evidence:
-        from arclink.access.validity import Gathering
+        from arclink.access.evidence import Gathering
 
         gathering = Gathering(reading, rows)
         members = (gathering.with_evidence(member, direction) for member in members)
     if reading.query.with_validity:
-        from arclink.access.validity import Dating
+        from arclink.access.evidence import Dating
 
         dating = Dating(reading, rows)
         members = (dating.with_validity(member, direction) for member in members)

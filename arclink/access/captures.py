@@ -18,22 +18,33 @@ from typing import Annotated, Any, NamedTuple, Self, TypedDict
 
 import orjson
 
-from arclink.access.capture_fields import CDX, UNKNOWN
-from arclink.access.collapsing import Collapse, Collapser, parse_collapse
-from arclink.access.common import LIMIT
-from arclink.access.cursors import CursorError, decode_fields, encode_fields
+from arclink.access.capture_fields import (
+    CDX,
+    UNKNOWN,
+    Collapse,
+    Collapser,
+    CursorError,
+    decode_fields,
+    encode_fields,
+    parse_collapse,
+)
 from arclink.access.declarations import (
+    FROM,
+    LIMIT,
+    SINCE,
+    TO,
+    UNTIL,
     DeclaredQuery,
     Form,
     Given,
     Parameter,
     matching,
     named,
+    span_of,
     switch,
     whole_number,
 )
 from arclink.access.kinds import LONGEST, Filter, parse_filter
-from arclink.access.nearby import by_distance
 from arclink.access.queries import (
     MATCH_TYPE,
     URI,
@@ -44,9 +55,8 @@ from arclink.access.queries import (
     without_asterisk,
 )
 from arclink.access.reader import of_one_state
-from arclink.access.replay import moment_of
 from arclink.access.texts import printable_uri
-from arclink.access.times import FROM, SINCE, TO, UNTIL, span_of
+from arclink.access.timemaps import by_distance, moment_of
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN

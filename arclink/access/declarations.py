@@ -13,13 +13,17 @@ that are a field of a dataclass are declared there: `field_parameter` makes the 
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from enum import Enum
 from functools import cache
 from inspect import getdoc
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
+from arclink.access.kinds import ALL_KINDS, NAVIGATION, WORDS, parse_kinds, union_of
 from arclink.errors import UsageError
+from arclink.model import ALL_TIME, Kind, Span, Timestamp
+from arclink.timestamps import PATTERN as TIME_PATTERN
+from arclink.timestamps import NotATimeError, first_of, last_of
 
 Value = TypeVar("Value")
 Read = TypeVar("Read", covariant=True)
@@ -501,3 +505,208 @@ def _found(values: Mapping[str, Value], text: str) -> Value:
 
 def _or(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+# Parameters that every query for links has: on the command line, over HTTP and in Python.
+#
+# To add a parameter, declare it here, name it in `COMMON`, and add its field to `LinkQuery`. Every
+# command that queries links then has it as an option, every such resource as a parameter, every
+# such method of Python as a keyword, and the tables of the documentation describe it.
+
+REDIRECTS = frozenset({Kind("http@location"), Kind("http@refresh"), Kind("meta@refresh")})
+"""Kinds of links that browsers follow without a click."""
+
+
+class Redirects(Enum):
+    """Whether redirects are included in the links."""
+
+    YES = "yes"
+    NO = "no"
+    ONLY = "only"
+
+    def allow(self, kind: Kind) -> bool:
+        """Return whether links of this kind are included."""
+        return self is Redirects.YES or (kind in REDIRECTS) is (self is Redirects.ONLY)
+
+
+KINDS = Parameter(
+    "kinds",
+    "Only links of these kinds.",
+    matching(
+        rf"{'|'.join(WORDS)}|[a-z][a-z0-9:_-]*@[a-z][a-z0-9:_-]*",
+        f"{', '.join(WORDS[:-1])} or {WORDS[-1]}, or element and attribute, such as a@href "
+        "or img@src",
+        parse_kinds,
+    ),
+    default=str(ALL_KINDS),
+    is_list=True,
+    has_commas=True,
+    also=("kind",),
+    metavar="KINDS",
+    see="explanation/data-model.md#groups-of-kinds",
+    unite=union_of,
+)
+"""The option, query parameter and Python keyword ``kinds``; the default is all kinds."""
+KINDS_TO_FOLLOW = replace(KINDS, default=str(NAVIGATION))
+"""The same parameter for analyses and graphs: the default is the links that a reader can follow."""
+REDIRECT = Parameter(
+    "redirects",
+    "Whether redirects (http@location, http@refresh, meta@refresh) count as links.",
+    choice(Redirects),
+    default="yes",
+)
+
+STORE = Parameter(
+    "store",
+    "The link graph: a file such as links.db, or a URL such as sqlite:///links.db or "
+    "cassandra://node1,node2/links.",
+    PATH,
+    is_required=True,
+    metavar="PATH|URL",
+    envvar="ARCLINK_STORE",
+)
+ARCHIVES = Parameter(
+    "archives",
+    "Where archive files are now, if they were moved: a folder, a URL that ends in /, or a file "
+    "with a name and a path on each line, separated by a tab.",
+    PATH,
+    is_list=True,
+    metavar="FOLDER|INDEX",
+    keeps_empty=True,
+)
+SUBSET = Parameter(
+    "subset",
+    "Only captures of this subset: its name, or a selection such as 'domain:gov and from:2001'.",
+    TEXT,
+    metavar="NAME|SELECTION",
+    otherwise="all captures",
+    see="reference/subsets.md",
+)
+"""The parameter of every query to one store. It narrows the store before the query is answered."""
+SUBSET_FIRST = replace(SUBSET, is_positional=True, metavar="[NAME|SELECTION]")
+"""The same parameter as the first word of a command that is about captures, not links."""
+
+SQL = Parameter(
+    "query",
+    "One query; without it, a shell that reads queries.",
+    TEXT,
+    is_positional=True,
+    metavar="[SQL]",
+)
+
+LIMIT = Parameter(
+    "limit",
+    "Largest number of rows in each list of the answer, such as the links of one direction; "
+    "0 for all.",
+    whole_number(None),
+    default="1000",
+    metavar="N",
+    see="reference/service.md#limit",
+)
+"""The parameter of every answer in rows; `limit_to` makes those of one kind of answer.
+
+0 is all rows, as a stream where the answer is one, else an error that says why not and what to do.
+"""
+
+
+def limit_to(most: int, default: int) -> Parameter[int]:
+    """Return `LIMIT` with another largest value and default."""
+    form = whole_number(most, f"a number from 1 to {most}, or 0 for all")
+    return replace(LIMIT, form=form, default=str(default))
+
+
+COMMON: tuple[AnyParameter, ...] = (KINDS, REDIRECT)
+"""The parameters of every query for links."""
+
+COMMON_TO_FOLLOW: tuple[AnyParameter, ...] = tuple(
+    KINDS_TO_FOLLOW if parameter is KINDS else parameter for parameter in COMMON
+)
+"""The same for analyses and graphs."""
+
+
+# The parameters of times: ``from``, ``to`` and ``at``.
+#
+# They are separate from `arclink.access.queries` because builds select captures by time, too, and
+# need nothing else of a query.
+
+_TIMES = "1 to 14 digits such as 2013 or 20130211, or ISO 8601 such as 2013-02-11T10:20:30Z"
+_TIME_SCHEMA = {"type": "string", "pattern": f"^(?:{TIME_PATTERN})$"}
+
+
+def _reader(read: Callable[[str], Timestamp]) -> Callable[[str], Timestamp]:
+    """Return ``read`` without the reason of an error that `_TIMES` gives already."""
+
+    def read_time(text: str) -> Timestamp:
+        try:
+            return read(text)
+        except NotATimeError as error:
+            raise ValueError from error
+
+    return read_time
+
+
+SINCE: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, _reader(first_of))
+"""Reads a time as the first second that it can mean."""
+UNTIL: Form[Timestamp] = Form(_TIMES, _TIME_SCHEMA, _reader(last_of))
+"""Reads a time as the last second that it can mean."""
+
+FROM = Parameter(
+    "from",
+    "Only captures at or after this time; 2010 means the beginning of 2010.",
+    SINCE,
+    metavar="TIME",
+    otherwise="all time",
+)
+TO = Parameter(
+    "to",
+    "Only captures at or before this time; 2010 means the end of 2010.",
+    UNTIL,
+    metavar="TIME",
+    otherwise="all time",
+)
+AT = Parameter(
+    "at",
+    "Links of the mementos in force at the end of this time; cannot be combined with from or to.",
+    UNTIL,
+    metavar="TIME",
+    fields=(),
+)
+TIMES: tuple[AnyParameter, ...] = (FROM, TO, AT)
+AT_OR_SPAN = "cannot be used with from or to: give one time, or a range"
+"""The conflict between `AT` and `FROM` or `TO`."""
+
+
+def timestamp_first(name: str, text: str) -> Timestamp:
+    """Return the first second that ``text`` can mean.
+
+    Raises:
+        BadParameterError: It is neither 1 to 14 digits nor ISO 8601. The error names the parameter
+            ``name``.
+    """
+    return FROM.read(text, name)
+
+
+def times_of(given: Given) -> tuple[Span, Timestamp | None]:
+    """Return the range of observation, and the time whose state the query wants; None without."""
+    at = AT.optional(given)
+    if at is None:
+        return span_of(given), None
+    if FROM.optional(given) or TO.optional(given):
+        raise ConflictError("at", given.text(AT), AT_OR_SPAN)
+    return ALL_TIME, at
+
+
+def span_of(
+    given: Given, since: Parameter[Timestamp] = FROM, until: Parameter[Timestamp] = TO
+) -> Span:
+    """Return the range given by ``from`` and ``to``, as these two parameters read them.
+
+    Raises:
+        BadParameterError: One of them is not a time, or the range is empty.
+    """
+    span = Span(since.optional(given) or ALL_TIME.first, until.optional(given) or ALL_TIME.last)
+    if span.first > span.last:
+        raise BadParameterError(
+            "from", given.text(since), f"a time that is not after to={given.text(until)}"
+        )
+    return span

@@ -28,11 +28,7 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from arclink.access.common import COMMON_TO_FOLLOW
-from arclink.access.declarations import AnyParameter, Given, Parameter
-from arclink.access.link_states import State
-from arclink.access.members import Budget, MemberKey
-from arclink.access.parameters import ROW_LIMIT, RowPage, RowQuery
+from arclink.access.declarations import COMMON_TO_FOLLOW, UNTIL, AnyParameter, Given, Parameter
 from arclink.access.queries import (
     CURSOR,
     DIRECTION,
@@ -43,9 +39,15 @@ from arclink.access.queries import (
     LinkQuery,
     fingerprint_of,
 )
-from arclink.access.reader import Reading, of_one_state
-from arclink.access.tallies import Extent, sighted_inlinks, sighted_outlinks
-from arclink.access.times import UNTIL
+from arclink.access.reader import Budget, MemberKey, Reading, State, of_one_state
+from arclink.access.tallies import (
+    ROW_LIMIT,
+    Extent,
+    RowPage,
+    RowQuery,
+    sighted_inlinks,
+    sighted_outlinks,
+)
 from arclink.model import ContentId, Memento, Span, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of

@@ -5,8 +5,8 @@
 
 from types import MethodType
 
-from arclink.access.capabilities import IN_ROWS
-from arclink.access.signatures import method_of
+from arclink.access.capabilities import method_of
+from arclink.rooms import CAPABILITIES
 
 
 class _Method:
@@ -21,7 +21,7 @@ class _Method:
 class Methods:
     """What a graph answers: a method for each capability, and those with declared keywords."""
 
-    locals().update({name: _Method(name) for name in IN_ROWS})
+    locals().update({name: _Method(name) for name in CAPABILITIES})
 
     def __init_subclass__(cls):
         """Name the methods of a class that take declared parameters: ``ask``, from ``_ask``."""

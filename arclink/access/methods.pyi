@@ -1,7 +1,7 @@
 """What ``arclink.access.methods`` makes from declarations, for editors and type checkers."""
 
-from arclink.access.signatures import Place
-from arclink.access.signatures import Time
+from arclink.access.capabilities import Place
+from arclink.access.capabilities import Time
 from arclink.analysis.charts.results import RowResult
 from arclink.analysis.export.exports import Exported
 from arclink.analysis.questions.asking import AskAnswer

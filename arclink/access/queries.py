@@ -12,25 +12,29 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
 
-from arclink.access.common import COMMON, limit_to
-from arclink.access.common import KINDS as KINDS
-from arclink.access.common import KINDS_TO_FOLLOW as KINDS_TO_FOLLOW
-from arclink.access.common import REDIRECT as REDIRECT
-from arclink.access.common import Redirects as Redirects
-from arclink.access.cursors import DONE, Cursor, CursorError, InRange, decode_cursor
+from arclink.access.capture_fields import DONE, Cursor, CursorError, InRange, decode_cursor
 from arclink.access.declarations import (
+    COMMON,
     TEXT,
+    TIMES,
     AnyParameter,
     DeclaredQuery,
     Form,
     Given,
     Parameter,
     choice,
+    limit_to,
     matching,
+    span_of,
     switch,
+    times_of,
 )
+from arclink.access.declarations import KINDS as KINDS
+from arclink.access.declarations import KINDS_TO_FOLLOW as KINDS_TO_FOLLOW
+from arclink.access.declarations import REDIRECT as REDIRECT
 from arclink.access.declarations import BadParameterError as BadParameterError
 from arclink.access.declarations import ConflictError as ConflictError
+from arclink.access.declarations import Redirects as Redirects
 from arclink.access.kinds import (
     ALL_KINDS,
     ALLOWED,
@@ -41,12 +45,17 @@ from arclink.access.kinds import (
     parse_filter,
     union_of,
 )
-from arclink.access.times import TIMES, span_of, times_of
 from arclink.errors import DataError, UsageError
 from arclink.model import ALL_TIME, Kind, Outlink, Span, Surt, Timestamp, UriR
 from arclink.uris.hosts import stem_of_host, stems_of_domain
-from arclink.uris.methods import key_of_answer, method_asked
-from arclink.uris.surts import QUERY_PATTERN, is_absolute, surt_of_query, surt_or_none
+from arclink.uris.surts import (
+    QUERY_PATTERN,
+    is_absolute,
+    key_of_answer,
+    method_asked,
+    surt_of_query,
+    surt_or_none,
+)
 
 DEFAULT_LIMIT = 1000
 MOST_MEMBERS = 10_000
@@ -318,7 +327,7 @@ class LinkQuery(DeclaredQuery):
         filters: Only links that pass all of these.
         redirects: Whether redirects are included.
         is_following: Whether to answer for the URI that this URI redirects to
-            (`arclink.access.redirect_targets`).
+            (`arclink.access.answers`).
         limit: Members per direction; 0 for all of them, in store order.
         cursor: Where to continue; None for the beginning.
         with_evidence: Include the mementos of each link, with archive file, offset and checksum.

@@ -19,7 +19,7 @@ import hashlib
 from collections.abc import Iterator
 from itertools import islice
 
-from arclink.access.cursors import (
+from arclink.access.capture_fields import (
     DONE,
     FIRST_INLINK,
     FIRST_OUTLINK,
@@ -29,12 +29,11 @@ from arclink.access.cursors import (
     LinkPosition,
     OutlinkPosition,
 )
-from arclink.access.members import Member, member_of
 from arclink.access.queries import Direction
-from arclink.access.reader import Reading, Vertex
+from arclink.access.reader import Member, Reading, Vertex, member_of
 from arclink.model import Inlink, Surt, Timestamp, UriR
 from arclink.portions import portions
-from arclink.store.shown_inlinks import AT_ONCE
+from arclink.store.filtered import AT_ONCE
 
 CHUNK = 10_000
 """Number of vertices held at a time; a URI with more is read once per chunk."""

@@ -31,7 +31,6 @@ from arclink.archives.continuations import (
     joined_head,
     joined_head_bytes,
 )
-from arclink.archives.lz4_segments import lz4_compression
 from arclink.archives.opener import open_bytes
 from arclink.archives.record_heads import skim, skim_stored
 from arclink.archives.records import (
@@ -59,7 +58,7 @@ from arclink.archives.segments import (
     find_members,
     whole_member,
 )
-from arclink.archives.zstd_segments import zstd_compression
+from arclink.archives.zstd_segments import lz4_compression, zstd_compression
 from arclink.closing import Closing
 from arclink.errors import InputError, RecordError, unreadable
 from arclink.reasons import Reason

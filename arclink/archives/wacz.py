@@ -20,6 +20,8 @@ import orjson
 
 from arclink.archives.byte_sources import ByteSource, RangeOf, open_file, stream_of
 from arclink.archives.locations import (
+    ARCHIVE_SUFFIXES,
+    CDX_SUFFIXES,
     WACZ_SUFFIX,
     entry_of,
     is_wacz,
@@ -27,7 +29,6 @@ from arclink.archives.locations import (
     split_entry,
     split_file,
 )
-from arclink.archives.names import ARCHIVE_SUFFIXES, CDX_SUFFIXES
 from arclink.errors import InputError, MissingFileError, unreadable
 
 ARCHIVE_FOLDER = "archive/"

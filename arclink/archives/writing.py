@@ -21,7 +21,7 @@ from arclink.archives.records import ArchiveRecord, warc_fields
 from arclink.archives.warc_fields import digest_field, warc_date
 from arclink.checksums import digest_in
 from arclink.model import NO_CHECKSUM, Memento
-from arclink.uris.methods import method_of_key
+from arclink.uris.surts import method_of_key
 
 END_OF_RECORD = b"\r\n\r\n"
 """The end of every WARC record."""

@@ -10,8 +10,7 @@ from arclink.access.capture_fields import STREAM, UNKNOWN
 from arclink.checksums import digest_in
 from arclink.model import Memento
 from arclink.rows.cdx import Capture
-from arclink.uris.methods import method_of_key, with_query_of_method
-from arclink.uris.surts import cdx_key
+from arclink.uris.surts import cdx_key, method_of_key, with_query_of_method
 
 
 def facts_of(memento: Memento) -> dict[str, object]:

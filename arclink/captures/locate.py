@@ -14,10 +14,10 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import NamedTuple
 
-from arclink.access.nearby import backwards, by_distance
+from arclink.access.declarations import AT
 from arclink.access.queries import surt_asked
 from arclink.access.reader import of_one_state
-from arclink.access.times import AT
+from arclink.access.timemaps import backwards, by_distance
 from arclink.checksums import (
     is_reference,
     normal_checksum,
@@ -37,7 +37,7 @@ from arclink.model import (
 )
 from arclink.reasons import Reason
 from arclink.store.blocks.rows import capture_named, captures_named
-from arclink.store.known_captures import leads_to_itself
+from arclink.store.known_payloads import leads_to_itself
 from arclink.store.protocols import Answers, Captures, Scans
 from arclink.uris.surts import surt_of
 

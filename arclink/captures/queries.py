@@ -10,21 +10,23 @@ from enum import Enum
 from typing import Any, Self
 from zlib import crc32
 
-from arclink.access.common import limit_to
 from arclink.access.declarations import (
+    FROM,
     NOTHING_GIVEN,
     TEXT,
+    TO,
     AnyParameter,
     DeclaredQuery,
     Given,
     Parameter,
     choice,
+    limit_to,
     matching,
+    span_of,
     switch,
     whole_number,
 )
 from arclink.access.queries import ConflictError
-from arclink.access.times import FROM, TO, span_of
 from arclink.model import ALL_TIME, Span, Surt
 from arclink.uris.hosts import host_of
 

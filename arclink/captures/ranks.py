@@ -27,10 +27,9 @@ from pathlib import Path
 import numpy as np
 
 from arclink.access.declarations import BadParameterError
-from arclink.analysis.matrices.names import Numbers, SortedNames
 from arclink.analysis.matrices.pagerank import RankOptions, order_by_rank, rank
 from arclink.analysis.matrices.slice_builder import build_slices
-from arclink.analysis.matrices.slices import SliceOptions
+from arclink.analysis.matrices.slices import Numbers, SliceOptions, SortedNames
 from arclink.captures.queries import ORDER, Order
 from arclink.errors import GoneError
 from arclink.files.sealed import is_whole, make_sealed

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from arclink.access.capture_fields import LENGTH, NUMBER, TABLE, TIME
-from arclink.access.formats.parquet import parquet_pieces
-from arclink.access.formats.rows import csv_of_parts
-from arclink.access.replay import moment_of
+from arclink.access.formats.rows import csv_of_parts, parquet_pieces
+from arclink.access.timemaps import moment_of
 from arclink.captures.fields import row_of
 from arclink.extras import analysis_extra
 from arclink.files.spill import Sorted

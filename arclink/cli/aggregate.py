@@ -6,8 +6,7 @@ from arclink.access.declarations import Given
 from arclink.access.formats import FORM, FORMAT, FORMATS, chosen_format
 from arclink.cli.instance_options import TIMEOUT, WHOLE, client_for, complain, end_if_incomplete
 from arclink.cli.options import INSTANCE, takes, write_answer
-from arclink.others.federation.merge import merge
-from arclink.others.federation.merged_answers import MERGED_PARAMETERS, MergedQuery, answer_of
+from arclink.others.federation.merge import MERGED_PARAMETERS, MergedQuery, answer_of, merge
 
 EXAMPLES = ("arclink aggregate example.org --instance olympics=http://127.0.0.1:8080/olympics",)
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from arclink.access.common import SUBSET
-from arclink.access.declarations import PATH, Given, Parameter, named
+from arclink.access.declarations import PATH, SUBSET, Given, Parameter, named
 from arclink.analysis.export.queries import EXPORT_PARAMETERS, FORMAT, ExportFormat, ExportQuery
 from arclink.captures.queries import (
     CHECK,
@@ -63,8 +62,8 @@ def command(given: Given) -> None:
 
 
 def _export_links(given: Given, path: Path) -> None:
+    from arclink.analysis.export.data_package import summary
     from arclink.analysis.export.exports import export
-    from arclink.analysis.export.manifest import summary
 
     query = ExportQuery.of(given.sorted_out(EXPORT_PARAMETERS, *GRAPH, INTO))
     if path.suffix in _COMPRESSED:

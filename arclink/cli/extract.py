@@ -20,7 +20,7 @@ from arclink.operations.one_stage import (
     running,
     write_archives,
 )
-from arclink.operations.parameters import HERITRIX_OUTLINKS, INPUTS, LAZY, SOURCES
+from arclink.operations.operation import HERITRIX_OUTLINKS, INPUTS, LAZY, SOURCES
 from arclink.reasons import Reason
 
 EXAMPLES = ("arclink extract /data/crawl --into work",)
@@ -40,10 +40,10 @@ def command(given: Given) -> None:
     from arclink.extract.listed_files import write_list
     from arclink.extract.settings import ExtractSettings
     from arclink.pipeline import stages
-    from arclink.pipeline.damage import check_given, damage_in
+    from arclink.pipeline.records_read import check_given, damage_in
     from arclink.pipeline.settings import WAYBACK_SETTING, BuildSettings
-    from arclink.store.empty import EmptyStore
     from arclink.store.location import open_store
+    from arclink.store.protocols import EmptyStore
 
     where, store = Path(INTO.required(given)), STORE.optional(given)
     needs(where, "pointers", "filter")

@@ -7,8 +7,8 @@ import click
 from arclink.access.declarations import Given
 from arclink.cli.options import perform, takes
 from arclink.errors import WaybackError
+from arclink.operations.build import NO_REDIRECTS, RULES
 from arclink.operations.fetch import FETCH, INTO
-from arclink.operations.rules import NO_REDIRECTS, RULES
 from arclink.others.wayback.fetch import FetchReport
 
 EXAMPLES = ("arclink fetch list.txt --wayback http://localhost:8080/collection --into fetched",)

@@ -14,9 +14,9 @@ from arclink.cli.options import takes, write_answer
 from arclink.cli.summary import end_stage
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.model import Forgotten
+from arclink.operations.build import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.operations.engine import RUNNER, uses_engine
 from arclink.operations.one_stage import INTO, STAGE, needs, running, write_settings
-from arclink.operations.rules import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.reasons import Reason
 
 EXAMPLES = (

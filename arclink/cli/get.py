@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arclink.access.declarations import TEXT, Given, Parameter, named
-from arclink.access.times import AT
+from arclink.access.declarations import AT, TEXT, Given, Parameter, named
 from arclink.cli.options import ARCHIVES, GRAPH, open_requested_graph, takes, write_answer
 from arclink.errors import CaptureError
 from arclink.model import Memento

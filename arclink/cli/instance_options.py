@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.declarations import Given, Parameter, field_parameter, number
 from arclink.access.formats.table import archive_lines, check_answered
-from arclink.others.federation.limits import QueryLimits
+from arclink.access.provenance import ArchiveReport, Outcome
+from arclink.others.federation.instances import QueryLimits
 
 if TYPE_CHECKING:
     from arclink.others.federation.requests import Asking

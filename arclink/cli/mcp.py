@@ -5,8 +5,7 @@ import sys
 
 import click
 
-from arclink.access.common import SUBSET
-from arclink.access.declarations import Given
+from arclink.access.declarations import SUBSET, Given
 from arclink.cli.options import ARCHIVES, REPLAY, STORE, takes
 from arclink.cli.serve import EMBARGO, EMBARGO_PREFIXES, PAGES, settings_of
 from arclink.extras import extra
@@ -29,7 +28,7 @@ def command(given: Given) -> None:
     with extra("agents"):
         from arclink.service.agents.protocol import serve_agent
     from arclink.service.agents.tools import Tools
-    from arclink.service.logs import set_up_logging
+    from arclink.service.request_log import set_up_logging
     from arclink.service.stores import open_to_serve
 
     where = STORE.required(given)

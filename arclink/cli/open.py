@@ -15,7 +15,7 @@ import click
 from arclink.access.declarations import Given, Parameter, switch, whole_number
 from arclink.cli.options import STORE, takes
 from arclink.errors import ArclinkError
-from arclink.operations.parameters import INPUTS
+from arclink.operations.operation import INPUTS
 
 if TYPE_CHECKING:
     from arclink.service.settings import Settings
@@ -57,7 +57,7 @@ def command(given: Given) -> None:
     from arclink.pipeline.inputs import find_archives, leave_out_foreign
 
     # imported here: no other command needs the service
-    from arclink.service.logs import LogForm, set_up_logging
+    from arclink.service.request_log import LogForm, set_up_logging
     from arclink.service.server import serve
 
     inputs = INPUTS.many(given)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from arclink.access.common import ARCHIVES as ARCHIVES
-from arclink.access.common import STORE as STORE
-from arclink.access.common import SUBSET
+from arclink.access.declarations import ARCHIVES as ARCHIVES
+from arclink.access.declarations import STORE as STORE
 from arclink.access.declarations import (
+    SUBSET,
     TEXT,
     AnyParameter,
     Form,
@@ -26,7 +26,7 @@ from arclink.access.declarations import (
     Parameter,
     warn_renamed,
 )
-from arclink.access.replay import ReplayPrefix, parse_replay
+from arclink.access.timemaps import ReplayPrefix, parse_replay
 from arclink.cli.interrupts import ended_like_interrupts
 from arclink.errors import UsageError, hide_credentials
 from arclink.store.location import open_store
@@ -288,7 +288,7 @@ def write_answer(
         from arclink.files.atomic import open_whole, written_whole
 
         path = Path(into)
-        from arclink.access.formats.csvw import address_of, next_to, remove_metadata
+        from arclink.access.formats.rows import address_of, next_to, remove_metadata
 
         if metadata is None or (path.exists() and not path.is_file()):
             with open_whole(path) as place, place.open("wb") as stream:
@@ -323,7 +323,7 @@ def open_requested_graph(given: Given) -> Scans:
     where, subset = STORE.required(given), SUBSET.optional(given)
     if not subset:  # nearly always, and then nothing of subsets is imported
         return open_store(where)
-    from arclink.captures.subsets.opener import open_graph
+    from arclink.captures.subsets.catalog import open_graph
 
     return open_graph(where, subset)
 

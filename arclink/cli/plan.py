@@ -22,13 +22,14 @@ from arclink.engines.cluster_size import (
     SHARE_READ,
     Collection,
     PlannedCluster,
+    Rates,
+    measured_rates,
     paper_bytes,
     paper_hours,
     plan,
 )
-from arclink.engines.rates import Rates, measured_rates
 from arclink.errors import UsageError
-from arclink.operations.sizes import size
+from arclink.operations.operation import size
 
 EXAMPLES = (
     "arclink plan --captures 1000000000 --bytes 100T --nodes 100",

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from arclink.access.capabilities import IN_ROWS, Capability, ToAnswer, capability
-from arclink.access.common import SUBSET
+from arclink.access.capabilities import Capability, ToAnswer, capability
 from arclink.access.declarations import (
     PATH,
+    SUBSET,
     AnyParameter,
     ConflictError,
     Given,
@@ -26,7 +26,7 @@ from arclink.access.declarations import (
     named,
     switch,
 )
-from arclink.access.replay import NO_REPLAY
+from arclink.access.timemaps import NO_REPLAY
 from arclink.cli.options import (
     GRAPH,
     REPLAY,
@@ -38,6 +38,7 @@ from arclink.cli.options import (
 )
 from arclink.errors import InputError, UsageError
 from arclink.model import ALL_TIME
+from arclink.rooms import CAPABILITIES
 from arclink.store.location import name_of_store
 from arclink.store.protocols import Scans
 
@@ -78,7 +79,7 @@ _COMMANDS: dict[str, _Declaration] = {}
 
 def load_command(name: str) -> tuple[click.Command, tuple[str, ...]]:
     """Return a command of a capability or of this module, and its examples."""
-    if name in IN_ROWS:
+    if name in CAPABILITIES:
         one = capability(name)
         return _answering(one.about, _in_rows(one)), one.examples
     declare, examples = _COMMANDS[name]
@@ -156,8 +157,8 @@ def _links() -> _Query:
     """
     from arclink.access.answers import answer_link_query
     from arclink.access.formats import FORM, FORMAT, chosen_format
-    from arclink.access.members import PATIENT
     from arclink.access.queries import LINK_PARAMETERS, LinkQuery
+    from arclink.access.reader import PATIENT
 
     def said_from(graph: Scans, given: Given) -> "ProvenanceFields":
         from arclink.access.provenance import fields_of_links  # not every format says it
@@ -191,11 +192,10 @@ def _timemap() -> _Query:
 
     Link format needs --replay: without it, mementos have no address.
     """
+    from arclink.access.declarations import FROM
     from arclink.access.formats.timemaps import write_json_timemap, write_link_timemap
     from arclink.access.queries import URI
-    from arclink.access.replay import uri_ms_in
-    from arclink.access.timemaps import read_timemap
-    from arclink.access.times import FROM
+    from arclink.access.timemaps import read_timemap, uri_ms_in
 
     form = Parameter(
         "format",
@@ -229,11 +229,11 @@ def _explain() -> _Query:
     """Show the outcome of each capture of URI, with its reason, file and offset."""
     import orjson
 
-    from arclink.access.explanations import EXPLAIN_PARAMETERS, explain
-    from arclink.access.formats.explanations import explanation_fields, explanation_lines
+    from arclink.access.declarations import span_of
+    from arclink.access.evidence import EXPLAIN_PARAMETERS, explain
+    from arclink.access.formats.table import explanation_fields, explanation_lines
     from arclink.access.queries import URI
     from arclink.access.texts import printable_uri
-    from arclink.access.times import span_of
 
     form = Parameter(
         "format",
@@ -302,7 +302,7 @@ def _ask() -> _Query:
             why = "is empty: leave it out to ask about the whole archive"
             raise ConflictError(ADDRESSES.name, "", why)
         if file is not None:
-            from arclink.files.lists import lines_of_list
+            from arclink.files.sealed import lines_of_list
 
             lines = lines_of_list(Path(file))
             if not lines:
@@ -375,7 +375,7 @@ def _stats() -> _Query:
         from arclink.access.formats.rows import ROW_FORMATS
 
         with requested_tables(given, graph) as database:
-            from arclink.analysis.relations.duplicates import count_duplicates
+            from arclink.analysis.relations.answers import count_duplicates
 
             found = count_duplicates(database, graph, name_of_store(STORE.required(given)))
         return ROW_FORMATS[form].write(found)

@@ -2,8 +2,7 @@
 
 import click
 
-from arclink.access.common import STORE
-from arclink.access.declarations import Given
+from arclink.access.declarations import STORE, Given
 from arclink.access.texts import counted
 from arclink.cli.options import perform, takes
 from arclink.operations.backups import FROM_BACKUP, NO_VERIFY_STORE, RESTORE

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arclink.access.common import SUBSET
 from arclink.access.declarations import (
+    SUBSET,
     SWITCH,
     TEXT,
     Form,
@@ -22,7 +22,7 @@ from arclink.access.declarations import (
     switch,
     whole_number,
 )
-from arclink.access.replay import NO_REPLAY
+from arclink.access.timemaps import NO_REPLAY
 from arclink.cli.options import ARCHIVES, INSTANCE, REPLAY, STORE, replay_prefix, takes
 from arclink.errors import ArclinkError, UsageError
 from arclink.others.federation.instances import parse_instances, parse_name
@@ -223,7 +223,7 @@ def command(given: Given) -> None:
     Several stores, each with a name, are collections: --store olympics=a.db answers below
     /olympics/.
     """
-    from arclink.service.logs import LogForm, set_up_logging
+    from arclink.service.request_log import LogForm, set_up_logging
     from arclink.service.server import serve  # imported here: no other command needs the service
 
     where = collections_of(_STORES.many(given))
@@ -251,8 +251,8 @@ def settings_of(given: Given, where: str | Mapping[str, str]) -> Settings:
         UsageError: A value is not allowed, or an instance has the name of an own store.
     """
     from arclink.operations.forget import surt_prefix
-    from arclink.service.addresses import public_path
-    from arclink.service.headers import parse_origin
+    from arclink.service.responses import parse_origin
+    from arclink.service.settings import public_path
 
     public_path(PUBLIC.optional(given) or "")  # a wrong one is an error before anything is opened
     archive = parse_name("--name", NAME.required(given))
@@ -347,7 +347,7 @@ def replay_origin(origin: str, public: str) -> "ReplayOrigin":
     Raises:
         UsageError: One is not an origin, or they are the same.
     """
-    from arclink.service.headers import parse_origin
+    from arclink.service.responses import parse_origin
     from arclink.service.settings import ReplayOrigin
 
     if not origin:

@@ -2,9 +2,9 @@
 
 from contextlib import suppress
 
-from arclink.access.cells import safe_text
 from arclink.access.declarations import Given
 from arclink.access.queries import surt_asked
+from arclink.access.texts import safe_text
 from arclink.cli.options import STORE
 from arclink.errors import ArclinkError
 from arclink.store.protocols import Scans
@@ -37,7 +37,7 @@ def _similar_names(where: str, graph: Scans, uri: str) -> list[str]:
     if (files := opened_relations(where, graph.whole)) is None:
         return []
     from arclink.analysis.questions.asking import ask
-    from arclink.analysis.questions.similar import MOST_SIMILAR, similar_queries
+    from arclink.analysis.questions.queries import MOST_SIMILAR, similar_queries
     from arclink.analysis.relations.database import ShownRelations, SqlLimits
 
     names: list[str] = []

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from arclink.access.common import SQL, SUBSET
-from arclink.access.declarations import PATH, Given, Parameter, named, number, whole_number
+from arclink.access.declarations import (
+    PATH,
+    SQL,
+    SUBSET,
+    Given,
+    Parameter,
+    named,
+    number,
+    whole_number,
+)
 from arclink.access.provenance import provenance_of, today
 from arclink.cli.options import GRAPH, STORE, open_requested_graph, takes, write_answer
 from arclink.errors import ArclinkError, Limit, LimitError
@@ -92,7 +100,7 @@ def command(given: Given) -> None:
 
 
 def _answer(database: "SqlDatabase", store: Scans, text: str, given: Given) -> None:
-    from arclink.access.formats.parquet import with_provenance
+    from arclink.access.formats.rows import with_provenance
     from arclink.analysis.relations.answers import SQL_FORMATS, sql_as_csvw
 
     form, into = FORMAT.required(given), INTO.optional(given)

@@ -6,12 +6,11 @@ from typing import cast
 
 import click
 
-from arclink.access.common import SUBSET, SUBSET_FIRST
-from arclink.access.declarations import FOLDER, PATH, Form, Given, Parameter
+from arclink.access.declarations import FOLDER, PATH, SUBSET, SUBSET_FIRST, Form, Given, Parameter
 from arclink.captures.queries import FORM, STREAM_PARAMETERS, StreamQuery
 from arclink.cli.options import ARCHIVES, GRAPH, STORE, open_requested_graph, takes, write_answer
 from arclink.errors import UsageError
-from arclink.operations.sizes import size
+from arclink.operations.operation import size
 from arclink.progress import hide_from_output
 
 EXAMPLES = (

@@ -9,9 +9,9 @@ from arclink.access.formats.rows import ROW_FORMATS, RowAnswer
 from arclink.access.texts import counted
 from arclink.counts import Counts
 from arclink.filter.rules import Rules
-from arclink.operations.sizes import stored_size
+from arclink.operations.operation import stored_size
 from arclink.pipeline.build import BuildReport, needs_a_person
-from arclink.pipeline.damage import Damage
+from arclink.pipeline.records_read import Damage
 from arclink.pipeline.rule_table import rule_table
 from arclink.reasons import Reason
 from arclink.store.protocols import StoreSums
@@ -89,7 +89,7 @@ def end_stage(
 
     Args:
         counts: Of the stage.
-        damaged: From `arclink.pipeline.damage.damage_in`.
+        damaged: From `arclink.pipeline.records_read.damage_in`.
         gave: Counted for each item that the stage is run for.
 
     Raises:

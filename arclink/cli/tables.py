@@ -6,7 +6,7 @@ from arclink.access.declarations import Given
 from arclink.access.texts import counted
 from arclink.cli.options import perform, takes
 from arclink.errors import hide_credentials
-from arclink.operations.sizes import stored_size
+from arclink.operations.operation import stored_size
 from arclink.operations.tables import TABLES
 
 EXAMPLES = (

@@ -22,11 +22,9 @@ from arclink.engines.hdfs import webhdfs_address
 from arclink.engines.name_nodes import ADDRESS, known_name_nodes
 from arclink.engines.object_store import is_object_store
 from arclink.errors import ArclinkError, PipelineError
-from arclink.mapreduce import versions
-from arclink.mapreduce.claims import claim_folder
-from arclink.mapreduce.properties import FOR_OBJECTS, RELATIONS_APART
-from arclink.mapreduce.runs import Job, JobRunner, labelled
-from arclink.mapreduce.task_variables import CPU_OF_JVM, CPU_OF_PYTHON
+from arclink.mapreduce import job_settings as versions
+from arclink.mapreduce.job_settings import CPU_OF_JVM, CPU_OF_PYTHON, FOR_OBJECTS, RELATIONS_APART
+from arclink.mapreduce.runs import Job, JobRunner, claim_folder, labelled
 from arclink.network.engine_files import EngineFiles, files_of
 from arclink.store.batch_backups import MANIFEST
 

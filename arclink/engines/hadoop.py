@@ -11,7 +11,9 @@ import io
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,20 +33,17 @@ from arclink.engines.engine import (
     options_for_tasks,
     seconds_of_tasks,
 )
-from arclink.engines.exit_status import with_words
-from arclink.engines.hdfs import AUTHORITY, PATIENCE
-from arclink.engines.object_store import is_object_store
-from arclink.engines.packed import (
+from arclink.engines.environment import (
     check_packed,
     send_once,
     setup_of,
     with_addresses,
     write_settings,
 )
-from arclink.engines.yarn import end_applications
+from arclink.engines.hdfs import AUTHORITY, PATIENCE
+from arclink.engines.object_store import is_object_store
 from arclink.errors import InputError, PipelineError, TaskError
-from arclink.mapreduce.local import TaskFailedError
-from arclink.mapreduce.properties import (
+from arclink.mapreduce.job_settings import (
     IGNORES_KEYS,
     IN_ONE_CONTAINER,
     LEAST_SPLIT,
@@ -56,9 +55,90 @@ from arclink.mapreduce.properties import (
     TASK_MEMORY,
     TASK_OPTIONS,
 )
+from arclink.mapreduce.local import TaskFailedError
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
 from arclink.network.retries import TemporaryError, retried
 from arclink.shares import BYTES_OF_CORE
+
+# Applications of YARN, by Hadoop's own client.
+
+CLIENT = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
+"""The class that ``yarn application`` runs; the program ``hadoop`` has it on its class path."""
+
+SECONDS = 120.0
+"""Seconds after which the client of YARN is given up."""
+
+_ID = re.compile(r"^application_\d+_\d+", re.MULTILINE)
+
+
+def _end_applications(hadoop: Sequence[str], tag: str) -> list[str]:
+    """End the applications with a tag that are not over; return their ids.
+
+    Nothing is reported if YARN cannot be reached: the caller is about to end, and the applications
+    write to a folder that no other job uses.
+
+    Args:
+        hadoop: The program ``hadoop`` with its first arguments.
+        tag: In lower case.
+    """
+    states = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
+    said = _answer([*hadoop, CLIENT, "application", "-list", "-appTags", tag, "-appStates", states])
+    running = _ID.findall(said)
+    if running:
+        _answer([*hadoop, CLIENT, "application", "-kill", *running])
+    return running
+
+
+def _answer(command: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout
+
+
+# Exit statuses of programs in words.
+
+_STATUS = re.compile(r"(?:exit status|exit code|failed with code) (\d+)")
+
+_OF_START = (2, 7, 12, 13)
+"""Error numbers with which the start of a program fails: no such file, arguments too long, no
+memory, no permission.
+"""
+
+_SIGNALLED = 128
+"""A shell, and YARN, add the number of a signal to this."""
+
+_SIGNALS: dict[int, str] = {
+    signal.SIGKILL: "killed (SIGKILL), often for lack of memory",
+    signal.SIGTERM: "asked to end (SIGTERM), as YARN asks a task that takes too much memory",
+    signal.SIGSEGV: "crashed (SIGSEGV)",
+}
+"""What happened to a program that a signal ended; Hadoop's own exit codes are below these."""
+
+
+def _with_words(text: str) -> str:
+    """Return a text with the meaning after each exit status.
+
+    A status is the code of the program, or what ``wait`` returns, 256 times this code: mrjob says
+    the latter for a program that it gave a terminal.
+
+    >>> with_words("returned non-zero exit status 1792.")
+    'returned non-zero exit status 1792 (7 x 256: Argument list too long).'
+    >>> with_words("exit code 137"), with_words("exit status 3")
+    ('exit code 137 (killed (SIGKILL), often for lack of memory)', 'exit status 3')
+    """
+    return _STATUS.sub(lambda match: match[0] + _words(int(match[1])), text)
+
+
+def _words(status: int) -> str:
+    code, times = (status >> 8, f"{status >> 8} x 256: ") if status > 255 else (status, "")
+    ended_by = code - _SIGNALLED if code > _SIGNALLED else code
+    meaning = _SIGNALS.get(ended_by)
+    if times and code in _OF_START:
+        meaning = os.strerror(code)
+    return f" ({times}{meaning})" if meaning else ""
+
 
 COMBINED = "org.apache.hadoop.mapred.lib.CombineTextInputFormat"
 """Java class that gives one map task several small files."""
@@ -329,7 +409,7 @@ class HadoopRunner(EngineRunner):
     def end_jobs(self, folder: str) -> None:
         """End the applications of YARN that work in a folder of the engine."""
         hadoop = QuickHadoopRunner(conf_paths=[str(self.conf)]).get_hadoop_bin()
-        end_applications(hadoop, _tag_of(folder))
+        _end_applications(hadoop, _tag_of(folder))
 
 
 def _never_began(error: PipelineError) -> bool:
@@ -349,7 +429,7 @@ def failure_of(log: str, reason: str) -> str:
     # mrjob's reason is a command of some thousand characters.
     short = _COMMAND.sub("the engine's command", reason)
     cause = error_in(log.partition("Probable cause of failure:")[2]) or [short, *said][-1]
-    return "\n".join(["the job failed", log, reason, with_words(cause)])
+    return "\n".join(["the job failed", log, reason, _with_words(cause)])
 
 
 def _tag_of(folder: str) -> str:

@@ -28,8 +28,14 @@ from uuid import uuid4
 import orjson
 
 from arclink.closing import Closing
-from arclink.engines.hadoop_tokens import HOW, read_token, ticket_header
-from arclink.engines.name_nodes import ADDRESS, name_nodes, uses_webhdfs
+from arclink.engines.name_nodes import (
+    ADDRESS,
+    HOW,
+    name_nodes,
+    read_token,
+    ticket_header,
+    uses_webhdfs,
+)
 from arclink.errors import InputError, MissingFileError, NetworkError, NetworkFailure
 from arclink.network.addresses import names_of
 from arclink.network.engine_files import FileEntry

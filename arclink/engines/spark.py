@@ -3,31 +3,446 @@
 Files between the stages are in the work folder, at one path on all workers, or on the engine.
 """
 
+import gc
 import os
 import shutil
+import signal
+import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from weakref import finalize
+from zlib import crc32
 
 from arclink.counts import Counts, from_counters
 from arclink.engines.engine import (
     EngineRunner,
     JobCall,
     addresses_for_tasks,
+    error_in,
     options_for_tasks,
     seconds_of_tasks,
     settings_bytes,
     short_names,
 )
 from arclink.engines.hdfs import AUTHORITY
-from arclink.engines.spark_application import SparkApplication
-from arclink.errors import ArclinkError, PipelineError
-from arclink.mapreduce.local import TaskFailedError
-from arclink.mapreduce.properties import OF_HADOOP
-from arclink.mapreduce.relation_files import divide
+from arclink.errors import ArclinkError, PipelineError, UsageError
+from arclink.mapreduce.job_settings import LINES_APART, OF_HADOOP, REDUCES
+from arclink.mapreduce.local import TaskFailedError, divide
 from arclink.mapreduce.runs import Job, JobRunner
+from arclink.rows.task_keys import task_of
+
+# A job as Spark runs it: map, sort by key, reduce, write.
+#
+# Lines are partitioned by their key, sorted within the partition (Spark spills to disk what exceeds
+# its memory), and read once, in order: a key with a million values needs no more memory than any
+# other. Values of a key always arrive sorted, even if a job does not need it.
+
+Counters = dict[str, dict[str, int]]
+"""Counts by name, by group, as mrjob has them."""
+
+ByTask = dict[tuple[int, str, int], Counters]
+"""Counts by step, kind and number of a task."""
+
+
+class LastCounts:
+    """Addition of the counts of tasks in Spark (its ``AccumulatorParam``): by task, the last one.
+
+    Spark runs a task again if its output was lost with its executor. Both runs are equally correct,
+    and only one of them may count.
+    """
+
+    def zero(self, value: ByTask) -> ByTask:
+        """Return the initial value in a task: empty, whatever the driver has at that time."""
+        return {}
+
+    def addInPlace(  # noqa: N802  # pyspark's name
+        self, value1: ByTask, value2: ByTask
+    ) -> ByTask:
+        """Add the counts of tasks."""
+        return {**value1, **value2}
+
+
+def key_number(line: bytes) -> int:
+    """Return a hash of a line's key that is equal on every machine, unlike Python's own hash.
+
+    The hash of a key that numbers a task is this number.
+    """
+    key = line.partition(b"\t")[0]
+    task = task_of(key)
+    return crc32(key) if task is None else task
+
+
+def _jobconf_of(job: Any) -> dict[str, Any]:  # Any: mrjob has no types
+    """Return the properties of a job only: its own, and those of its command line."""
+    return {**job.jobconf(), **(job.options.jobconf or {})}
+
+
+# `Any` here and below: neither pyspark nor mrjob has types.
+@dataclass(frozen=True)
+class Plan:
+    """The steps of a job, of which no task has run yet.
+
+    Attributes:
+        lines: Its output, which Spark makes when it is written.
+        counts: Counts of its tasks.
+        are_apart: Whether each relation of the lines has a folder of its own.
+    """
+
+    lines: Any
+    counts: Any
+    are_apart: bool
+
+    def run(self, output: str) -> list[Counters]:
+        """Run the tasks, which write to a new folder; return their counters."""
+        try:
+            if self.are_apart:
+                _write_apart(self.lines, output)
+            else:
+                self.lines.saveAsTextFile(output)
+            return list(self.counts.value.values())
+        finally:
+            self.counts.value = {}  # pyspark keeps all accumulators, because late tasks may add
+
+
+def planned(context: Any, job: Any, inputs: str) -> Plan:
+    """Return the steps of a job.
+
+    Args:
+        context: Spark's context.
+        job: The job, an `ArclinkJob`.
+        inputs: Addresses of the input, with commas between them.
+    """
+    counts = context.accumulator({}, LastCounts())
+    options = {REDUCES: context.getConf().get(OF_HADOOP + REDUCES), **_jobconf_of(job)}
+    lines = context.textFile(inputs, use_unicode=False)
+    for number, step in enumerate(job.steps()):
+        described = step.description(number)
+        if "mapper" in described:
+            lines = lines.mapPartitionsWithIndex(_task(job, "mapper", number, counts))
+        if "reducer" in described:
+            tasks = {**options, **(described.get("jobconf") or {})}.get(REDUCES)
+            pairs = lines.map(lambda line: (line, None))
+            ordered = pairs.repartitionAndSortWithinPartitions(
+                tasks and int(tasks), partitionFunc=key_number
+            )
+            reduce = _task(job, "reducer", number, counts)
+            lines = ordered.keys().mapPartitionsWithIndex(reduce)
+    return Plan(lines, counts, bool(job.options.relations_apart))
+
+
+def _task(
+    of: Any, kind: str, step: int, counts: Any
+) -> Callable[[int, Iterable[bytes]], Iterator[bytes]]:
+    """Return the function of the map tasks or the reduce tasks of a step of a job."""
+    job_class, arguments = type(of), of.arguments
+
+    def run(partition: int, lines: Iterable[bytes]) -> Iterator[bytes]:
+        job = job_class(arguments)
+        found: Counters = {}
+
+        def increment_counter(group: str, name: str, amount: int = 1) -> None:
+            named = found.setdefault(group, {})
+            named[name] = named.get(name, 0) + amount
+
+        job.increment_counter = increment_counter
+        read, write = job.pick_protocols(step, kind)
+        process = job.map_pairs if kind == "mapper" else job.reduce_pairs
+        for key, value in process(map(read, lines), step):
+            yield write(key, value)
+        counts.add({(step, kind, partition): found})
+
+    return run
+
+
+def _write_apart(lines: Any, output: str) -> None:  # Any: as above
+    """Write each relation of the lines to its own folder.
+
+    They stay the bytes that Python wrote: pyspark's own way for such formats pickles and decodes
+    each line, and runs a task twice to infer types.
+    """
+    lines = lines.mapPartitions(iter)
+    lines._bypass_serializer = True
+    java = lines.ctx._jvm.java.lang
+    classes = java.Thread.currentThread().getContextClassLoader()
+    # Only pairs can be written in a format: a number follows each line, and is ignored.
+    lines._jrdd.zipWithUniqueId().saveAsHadoopFile(
+        output,
+        classes.loadClass("java.lang.Object"),
+        classes.loadClass("java.lang.Object"),
+        classes.loadClass(LINES_APART),
+    )
+
+
+# One Spark application for all jobs of a build: its settings, its start, its jobs, its end.
+#
+# An application of its own for each job would start the driver's JVM and all executors each time,
+# which takes longer than a small job itself. The driver is this process; its JVM is a child, which
+# ends when this process does, even if that is killed.
+
+PATIENCE = 60
+"""Seconds that an application may take to end."""
+
+KNOWN = ("spark_master", "spark_submit_bin", "python_bin", "libjars", "cmdenv", "jobconf")
+"""The options of mrjob's settings for Spark that are used, from a file or the command line."""
+
+UNUSED = {"bootstrap_mrjob", "cleanup"}
+"""Options that settings may have because mrjob's own runner needs them."""
+
+
+def settings_of(job: Any, defaults: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return Spark's properties for a job, and environment variables of its driver.
+
+    Args:
+        job: The job, whose options name files of mrjob's settings.
+        defaults: Properties that the settings may change.
+
+    Raises:
+        UsageError: The settings have an option that is not known.
+    """
+    from mrjob import conf
+
+    found = conf.load_opts_from_mrjob_confs("spark", job.options.conf_paths)
+    given = {name: getattr(job.options, name) for name in KNOWN if name != "jobconf"}
+    combiners = {
+        "cmdenv": conf.combine_envs,
+        "jobconf": conf.combine_dicts,
+        "libjars": conf.combine_path_lists,
+        "python_bin": conf.combine_cmds,
+        "spark_submit_bin": conf.combine_cmds,
+    }
+    options = conf.combine_opts(combiners, *(one for _, one in found), given)
+    if unknown := sorted({name for name in options if options[name]} - {*KNOWN, *UNUSED}):
+        paths = ", ".join(str(path) for path, _ in found)
+        raise UsageError(
+            f"{paths}: not known for Spark: {', '.join(unknown)}; known: {', '.join(KNOWN)}. "
+            "Properties of Spark may be in `jobconf`"
+        )
+    properties = {**defaults, "spark.master": options.get("spark_master") or "local[*]"}
+    for name, value in (options.get("jobconf") or {}).items():
+        properties[name if name.startswith("spark.") else OF_HADOOP + name] = str(value)
+    for name, value in _jobconf_of(job).items():
+        if name.startswith("spark."):
+            properties[name] = str(value)
+    if jars := options.get("libjars"):
+        properties["spark.jars"] = ",".join(jars)
+    for name, value in (options.get("cmdenv") or {}).items():
+        properties[f"spark.executorEnv.{name}"] = str(value)
+    python = (options.get("python_bin") or [sys.executable])[0]
+    environment = {"PYSPARK_PYTHON": python, "PYSPARK_SUBMIT_ARGS": "pyspark-shell"}
+    if submit := options.get("spark_submit_bin"):
+        home = Path(submit[0]).absolute().parents[1]
+        if (home / "jars").is_dir():  # not the script that the package pyspark installs
+            environment["SPARK_HOME"] = str(home)
+    return properties, environment
+
+
+@dataclass(frozen=True)
+class _Running:
+    """An application that runs.
+
+    Attributes:
+        properties: Its properties.
+        gateway: Connection to its JVM.
+        context: Spark's context.
+    """
+
+    properties: Mapping[str, str]
+    gateway: Any  # Any: pyspark has no types
+    context: Any
+
+    def takes_jobs(self) -> bool:
+        """Return whether a job can run: Spark may have stopped, or the JVM may be gone."""
+        try:
+            return not self.context._jsc.sc().isStopped()
+        except Exception:
+            return False
+
+    def end(self) -> None:
+        """End the application, and wait for its JVM, which ends with its standard input."""
+        from pyspark import SparkContext
+
+        process = self.gateway.proc
+        with suppress(Exception):  # the JVM may be gone
+            self.context._jsc.stop()
+        self.context._jsc = None
+        self.context.stop()  # what is left of it in this process
+        with suppress(Exception):
+            self.gateway.shutdown()
+        SparkContext._gateway = SparkContext._jvm = None
+        _end_process(process)
+
+
+def _end_process(process: "subprocess.Popen[bytes]") -> None:
+    assert process.stdin is not None
+    with suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@dataclass
+class SparkApplication:
+    """Runs jobs in one application as long as they need the same settings of Spark.
+
+    Attributes:
+        log: File with what Spark said during the last job; None for standard error.
+        defaults: Properties that the settings of a job may change.
+    """
+
+    log: Path | None
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    _running: _Running | None = field(default=None, init=False)
+    _end: Callable[[], object] | None = field(default=None, init=False)  # at the latest with this
+
+    def run(self, job: Any, inputs: str, output: str) -> list[Counters]:
+        """Run a job, in a new application if none runs or its settings differ.
+
+        Args:
+            job: The job, an `ArclinkJob`.
+            inputs: Addresses of the input, with commas between them.
+            output: Address of a new folder.
+
+        Raises:
+            TaskFailedError: The job failed, or the application ended during it.
+        """
+        if self.log is not None:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            self.log.write_bytes(b"")  # Spark appends to it
+        previous, running = self._running, self._started(job)
+        plan = None
+        try:
+            with _hadoop_properties(running.context, job):
+                plan = planned(running.context, job, inputs)
+                counters = plan.run(output)
+        except Exception:
+            said = traceback.format_exc()
+            if not running.takes_jobs():
+                self.close()
+                if running is previous and plan is None:
+                    # It ended after an earlier job. To ask it beforehand is not enough: it may end
+                    # after its answer.
+                    return self.run(job, inputs, output)
+                said = f"{said}\narclink: the Spark application ended during the job"
+            cause = error_in(said) or said.splitlines()[-1]
+            raise TaskFailedError(f"the job failed\n{said}\n{cause}") from None
+        except BaseException:  # Ctrl-C
+            self.close()
+            raise
+        # Spark removes the files of a shuffle when its own objects for it are collected, which
+        # takes up to half an hour without a request.
+        gc.collect()
+        with suppress(Exception):
+            running.context._jvm.System.gc()
+        return counters
+
+    def seconds(self) -> float:
+        """Return the CPU seconds of the running application on this machine, without executors.
+
+        0 on systems that do not show them as Linux does.
+        """
+        if self._running is None or self._running.gateway.proc.poll() is not None:
+            return 0.0  # those of a process that ended are in the sum of this process's children
+        try:
+            status = Path(f"/proc/{self._running.gateway.proc.pid}/stat").read_text()
+        except OSError:
+            return 0.0
+        ticks = status.rpartition(")")[2].split()[11:15]
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+    def close(self) -> None:
+        """End the application, if one runs, and wait for its end."""
+        if self._end is not None:
+            self._end()
+            self._running = self._end = None
+
+    def _started(self, job: Any) -> _Running:
+        """Return the application that ran the last job, or a new one if the settings differ."""
+        properties, environment = settings_of(job, self.defaults)
+        if self._running and self._running.properties == properties:
+            return self._running
+        self.close()
+        with _environment(environment):
+            running = self._start(properties, environment.get("SPARK_HOME"))
+        self._running, self._end = running, finalize(self, running.end)
+        return running
+
+    def _start(self, properties: dict[str, str], home: str | None) -> _Running:
+        try:
+            import pyspark
+        except ImportError:  # Spark has a copy
+            sys.path += [f"{home}/python", *map(str, Path(f"{home}/python/lib").glob("py4j-*.zip"))]
+            import pyspark
+        from pyspark.java_gateway import launch_gateway
+
+        conf = pyspark.SparkConf(loadDefaults=False)
+        conf.setAll(list(properties.items()))
+        previous_handler = signal.getsignal(signal.SIGINT)
+        try:
+            with open(self.log or "/dev/stderr", "ab") as log:
+                # Ctrl-C ends this process, which then ends that one.
+                how = {"stdout": log, "stderr": log, "start_new_session": True}
+                gateway = launch_gateway(conf, how)
+        except Exception as error:
+            cause = "arclink: the Spark application ended before its first job"
+            raise TaskFailedError(f"the job failed\n{error}\n{cause}") from error
+        try:
+            context = pyspark.SparkContext(conf=conf, gateway=gateway)
+        except BaseException as error:
+            pyspark.SparkContext._gateway = pyspark.SparkContext._jvm = None
+            _end_process(gateway.proc)
+            if not isinstance(error, Exception):
+                raise
+            cause = error_in(str(error)) or str(error).splitlines()[-1]
+            raise TaskFailedError(f"the job failed\n{error}\n{cause}") from error
+        if threading.current_thread() is threading.main_thread():
+            # pyspark's handler needs an application that runs.
+            signal.signal(signal.SIGINT, previous_handler)
+        return _Running(properties, gateway, context)
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables of this process in the block."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _hadoop_properties(context: Any, job: Any) -> Iterator[None]:
+    """Set the Hadoop properties of a job, such as the sizes of splits, and remove them after it."""
+    own = {
+        name: str(value)
+        for name, value in _jobconf_of(job).items()
+        if not name.startswith("spark.") and name != REDUCES
+    }
+    properties = context._jsc.hadoopConfiguration()
+    for name, value in own.items():
+        properties.set(name, value)
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # there may be no JVM any more
+            for name in own:
+                properties.unset(name)
+
 
 _SCHEME = "file://"
 LOG = "spark.log"

@@ -20,18 +20,17 @@ from arclink.checksums import EMPTY_CHECKSUMS, is_own_reference, is_reference
 from arclink.errors import InputError, MissingFileError, PayloadError, RecordError
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import is_feed, links_of, unpacked
-from arclink.extract.header_links import add_header_links, links_in_headers
+from arclink.extract.header_links import add_header_links, links_in_headers, wat_links
 from arclink.extract.heritrix import add_outlinks, find_metadata
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLinks
 from arclink.extract.replay_markup import without_insertions
 from arclink.extract.settings import ExtractSettings
-from arclink.extract.wat_links import wat_links
 from arclink.extract.xhtml import XML_MIMES, as_html
 from arclink.filter.rules import DEFAULT_RULES, Rules
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, REVISIT, Checksum, Kind, Memento, Surt
 from arclink.reasons import Reason
 from arclink.rows.cdx import CAPTURES
-from arclink.rows.findings import FINDINGS, Finding, format_finding
+from arclink.rows.file_ranges import FINDINGS, Finding, format_finding
 from arclink.rows.pages import Page, format_link, format_page, format_shuffle_key, parse_link
 from arclink.rows.pointers import (
     ABSENT,
@@ -47,8 +46,15 @@ from arclink.rows.pointers import (
     format_pointer,
     parse_pointer,
 )
-from arclink.rows.references import reference_of, reference_to
-from arclink.rows.relations import DIGESTED, MEMENTOS, Row, format_memento, parse_memento
+from arclink.rows.relations import (
+    DIGESTED,
+    MEMENTOS,
+    Row,
+    format_memento,
+    parse_memento,
+    reference_of,
+    reference_to,
+)
 from arclink.uris.resolution import Base
 from arclink.uris.surts import surt_of
 

@@ -18,7 +18,7 @@ These rules decide:
   2). The addresses that the feed was captured from are not known here, so `joined` writes each
   reference together with its bases. Elements in an entry's XHTML may have a base, too.
 
-A feed may be hostile: what its entities may add is bounded (`arclink.extract.entities`), and so are
+A feed may be hostile: what its entities may add is bounded (`arclink.extract.xhtml`), and so are
 depth and texts. A feed may be broken: bare ampersands and HTML's named characters are repaired,
 then it is read up to its first error.
 """
@@ -32,7 +32,6 @@ from xml.parsers import expat
 
 from arclink.archives.payloads import DecodedPayload, undo_coding
 from arclink.errors import UriError
-from arclink.extract.entities import LEFT_OUT, included
 from arclink.extract.html import (
     DEFAULT_KINDS,
     NO_TAB_NEWLINE,
@@ -40,6 +39,7 @@ from arclink.extract.html import (
     PageLinks,
     extract_links,
 )
+from arclink.extract.xhtml import LEFT_OUT, included
 from arclink.model import Kind, RawLink, UriR
 from arclink.reasons import Reason
 from arclink.rows.pages import format_link

@@ -1,4 +1,4 @@
-r"""Sealed files: the one format of files that ArcLink keeps and must not read wrongly.
+"""Sealed files: the one format of files that ArcLink keeps and must not read wrongly.
 
 ::
 
@@ -30,8 +30,26 @@ from typing import BinaryIO, NamedTuple
 from isal.isal_zlib import crc32
 
 from arclink.closing import Closing
-from arclink.errors import SealError
+from arclink.errors import InputError, SealError
 from arclink.files.atomic import folder_next_to, room_for, write_whole
+
+# List files: text with one value per line.
+
+
+def lines_of_list(path: Path) -> list[str]:
+    """Return the lines of a list file without blank lines and comments (``#``).
+
+    Raises:
+        InputError: The file cannot be read as text.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # editors begin it with a mark
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a list: byte {error.start} is not UTF-8") from error
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
 
 SUMS = "checksums.txt"
 """Name of the file with the checksums of a sealed folder."""

@@ -30,7 +30,7 @@ from zlib import crc32
 
 from arclink.checksums import is_reference
 from arclink.files.spill import Sorted
-from arclink.filter.rules import Rules, extension_of
+from arclink.filter.rules import NO_SPANS, About, Rules, Seen, Spans, Verdict, extension_of
 from arclink.filter.shuffle import (
     CHECKSUM,
     MORE,
@@ -41,7 +41,6 @@ from arclink.filter.shuffle import (
     reduce_groups,
     take,
 )
-from arclink.filter.verdicts import NO_SPANS, About, Seen, Spans, Verdict
 from arclink.forgotten import ForgottenParts
 from arclink.model import REVISIT, Checksum, Forgotten, Surt, Timestamp, UriR
 from arclink.portions import portions
@@ -68,11 +67,9 @@ from arclink.rows.pointers import (
     PointerKind,
     format_pointer,
 )
-from arclink.rows.references import reference_to
-from arclink.rows.relations import MEMENTOS, ROWS
-from arclink.uris.methods import key_of_answer
+from arclink.rows.relations import MEMENTOS, ROWS, reference_to
 from arclink.uris.resolution import part_of_origin
-from arclink.uris.surts import cdx_key, surt_of, surt_or_none
+from arclink.uris.surts import cdx_key, key_of_answer, surt_of, surt_or_none
 from arclink.uris.wrapped import Unwrapper
 
 BLOCK = 2_000

@@ -12,15 +12,13 @@ from typing import NamedTuple
 
 import orjson
 
-from arclink.archives.locations import Location, location_of
-from arclink.archives.names import known_as
+from arclink.archives.locations import Location, known_as, location_of
 from arclink.archives.opener import open_stream
 from arclink.errors import CdxError, InputError, RecordError
 from arclink.filter.index import date_at
 from arclink.reasons import Reason
 from arclink.rows.cdx import file_of, format_row, is_header, parse_row, share_plain, what_of
-from arclink.rows.cdx_files import read_usual_line_lists
-from arclink.rows.cdx_pieces import CdxPiece, read_piece
+from arclink.rows.cdx_files import CdxPiece, read_piece, read_usual_line_lists
 from arclink.rows.relations import ROWS
 from arclink.rows.task_keys import task_key, task_of
 
@@ -234,7 +232,7 @@ def map_pieces(
     r"""Yield the lines of pieces of CDX files, keyed by their batches.
 
     Args:
-        pieces: From `arclink.rows.cdx_pieces.pieces_of`.
+        pieces: From `arclink.rows.cdx_files.pieces_of`.
         table: Path or address of the file that `format_table` wrote.
         slices: Number of reduce tasks that write the rows of one batch.
 

@@ -9,10 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from arclink.archives.locations import INSIDE_WACZ
-from arclink.archives.names import WAT_SUFFIXES
+from arclink.archives.locations import INSIDE_WACZ, WAT_SUFFIXES
 from arclink.checksums import EMPTY_CHECKSUMS
-from arclink.filter.verdicts import Seen
+from arclink.filter.rules import Seen
 from arclink.model import NO_CHECKSUM
 from arclink.native import native
 from arclink.reasons import Reason
@@ -22,7 +21,7 @@ from arclink.rows.pointers import FALL_BACKS, POINTERS, PointerKind
 if TYPE_CHECKING:
     import cython
 
-    from arclink.filter.verdicts import FilterTask, Verdict
+    from arclink.filter.rules import FilterTask, Verdict
 
 Pair = tuple[bytes, bytes]
 

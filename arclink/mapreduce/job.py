@@ -19,10 +19,20 @@ from mrjob.job import MRJob
 from mrjob.runner import MRJobRunner
 from mrjob.step import MRStep
 
-from arclink.mapreduce.job_settings import JobSetting, help_for, read_settings, settings_text
-from arclink.mapreduce.properties import LEAST_SPLIT, REDUCES, RELATIONS_APART
-from arclink.mapreduce.task_variables import ATTEMPT_ID, CONTAINER, CPU_OF_PYTHON, KEY_COLUMNS
-from arclink.mapreduce.versions import check_versions
+from arclink.mapreduce.job_settings import (
+    ATTEMPT_ID,
+    CONTAINER,
+    CPU_OF_PYTHON,
+    KEY_COLUMNS,
+    LEAST_SPLIT,
+    REDUCES,
+    RELATIONS_APART,
+    JobSetting,
+    check_versions,
+    help_for,
+    read_settings,
+    settings_text,
+)
 from arclink.reasons import Reason
 from arclink.rooms import RUNNERS, taken
 
@@ -125,7 +135,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
         self.add_passthru_arg(
             "--expects",
             default="{}",
-            help="JSON of the versions that a task must find (arclink/mapreduce/versions.py)",
+            help="JSON of the versions that a task must find (arclink/mapreduce/job_settings.py)",
         )
         self.add_passthru_arg(
             "--relations-apart",
@@ -273,7 +283,7 @@ class ArclinkJob(MRJob):  # type: ignore[misc]  # mrjob has no types
             return
         super().run_job()
         if self.options.relations_apart and self.options.runner not in STREAMING:
-            from arclink.mapreduce.relation_files import divide
+            from arclink.mapreduce.local import divide
 
             divide(Path(self.options.output_dir))
 

@@ -3,7 +3,7 @@
 * A task is a fork of the driver, which has loaded the heavy modules already.
 * Input is split at the first line or key border after a given number of bytes. A task reads its
   range of the file; no input is copied, and what maps write is sorted by sort(1).
-* Each relation of the output may be in separate files (`arclink.mapreduce.relation_files`), as on
+* Each relation of the output may be in separate files (`arclink.mapreduce.local`), as on
   Hadoop. Rows that a reducer would only pass on (`ArclinkJob.PASSED_ON`) are then written by the
   map task and never sorted.
 * A task that dies (a native parser can crash, the kernel may need its memory) or lacks memory is
@@ -36,9 +36,74 @@ from arclink.archives.opener import BUFFER
 from arclink.counts import Counts
 from arclink.errors import PipelineError
 from arclink.files.atomic import OUT_OF_SPACE
-from arclink.mapreduce.relation_files import RelationFiles
-from arclink.mapreduce.task_variables import ATTEMPT_ID, noted_record, share_segment
+from arclink.mapreduce.job_settings import ATTEMPT_ID, noted_record, share_segment
 from arclink.reasons import Reason
+from arclink.rows.relations import ROWS
+
+# Files of one relation each, for the output of a job on one machine.
+#
+# `RelationOutputFormat` does the same in HDFS.
+
+
+class RelationFiles(ExitStack):
+    """Writes ``RELATION/part-NNNNN`` for each relation in the output of one task.
+
+    Close it, or use it as a context manager. Files from another attempt of the task are removed
+    first: that attempt may have written a relation that this one does not.
+
+    Args:
+        part: Path of the task's output if all relations were in one file.
+    """
+
+    def __init__(self, part: Path) -> None:
+        super().__init__()
+        self._part = part
+        self._writers: dict[bytes, Callable[[bytes], int]] = {}
+        for written in part.parent.glob(f"*/{part.name}"):
+            written.unlink()
+
+    def put(self, relation: bytes, rows: bytes) -> None:
+        """Write a row, or a block of rows that was passed on as one."""
+        write = self._writers.get(relation) or self._open(relation)
+        write(rows.replace(ROWS, b"\n") if ROWS in rows else rows)
+        write(b"\n")
+
+    def _open(self, relation: bytes) -> Callable[[bytes], int]:
+        path = self._part.parent / relation.decode() / self._part.name
+        path.parent.mkdir(exist_ok=True)
+        write = self._writers[relation] = self.enter_context(
+            path.open("wb", buffering=BUFFER)
+        ).write
+        return write
+
+
+def divide(folder: Path) -> None:
+    """Replace the ``part-*`` files of a folder, whose lines are tagged, by files per relation.
+
+    A block of rows that was one line becomes one line per row. The order within a part is kept.
+    """
+    for part in sorted(folder.glob("part-*")):
+        with part.open("rb", buffering=BUFFER) as lines, RelationFiles(part) as files:
+            for relation, rows in _by_relation(lines):
+                files.put(relation, rows)
+        part.unlink()
+
+
+def _by_relation(lines: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    """Yield tagged lines as (relation, rows), with many rows at once where a run has one relation.
+
+    Rows of one relation are usually adjacent.
+    """
+    while some := lines.readlines(BUFFER):
+        relation = some[0].partition(b"\t")[0]
+        tag, rows = b"\n" + relation + b"\t", b"\n" + b"".join(some).removesuffix(b"\n")
+        if rows.count(tag) == len(some):
+            yield relation, rows.replace(tag, b"\n")[1:]
+        else:
+            for line in some:
+                relation, _, row = line.removesuffix(b"\n").partition(b"\t")
+                yield relation, row
+
 
 ATTEMPTS = 3
 _NO_SPACE = 28

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from types import ModuleType
 
-from arclink.lazy_imports import imported_lazily
+from arclink.extras import imported_lazily
 
 GZIP = 16 + zlib.MAX_WBITS
 

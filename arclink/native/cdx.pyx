@@ -9,7 +9,7 @@ forms:
   backslash, whole numbers, true, false and null. Each field that ArcLink reads occurs at most once,
   as a text, under one of its names.
 
-The row is not one of an answer to another method than GET (`arclink.uris.methods`). The key is not
+The row is not one of an answer to another method than GET (`arclink.uris.surts`). The key is not
 that of a header line. The timestamp has 14 digits and exists in the calendar. The
 original is an HTTP URI. The checksum is a SHA-1 in base32, or missing. Length and offset have no
 leading 0.

@@ -2,6 +2,6 @@
 
 Other rooms have their own rules in addition: politeness to an archive
 (`arclink.others.wayback.client`), the limits of a federated query
-(`arclink.others.federation.http_client`), and ranges over the protocols of fsspec
+(`arclink.others.federation.requests`), and ranges over the protocols of fsspec
 (`arclink.archives.remote`).
 """

@@ -4,8 +4,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from arclink.access.common import STORE
-from arclink.access.declarations import PATH, Given, Parameter, switch
+from arclink.access.declarations import PATH, STORE, Given, Parameter, switch
 from arclink.analysis.relations.forgetting import remove_at_addresses
 from arclink.errors import StoreError, UsageError
 from arclink.operations.operation import Operation, Say

@@ -1,5 +1,6 @@
 """Archive files, turned into a store."""
 
+import re
 import shutil
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass, replace
@@ -7,32 +8,149 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arclink.access.common import STORE
 from arclink.access.declarations import (
+    FROM,
     PATH,
+    STORE,
+    TEXT,
+    TO,
     AnyParameter,
     Given,
     Parameter,
     field_parameter,
     switch,
 )
+from arclink.access.queries import prefixes_meant
+from arclink.counts import Report
 from arclink.errors import ArclinkError, UsageError
 from arclink.extract.settings import ExtractSettings
-from arclink.filter.rules import Rules
+from arclink.filter.rules import DEFAULT_RULES, Rules
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.operations.engine import ENGINE, RUNNER, runner_of
-from arclink.operations.operation import Operation, Say, words_of
-from arclink.operations.parameters import CORES, HERITRIX_OUTLINKS, INPUTS, LAZY, QUIET, SOURCES
-from arclink.operations.rules import SELECTION, WAYBACK, rules_from, wayback_of
-from arclink.operations.sizes import size
+from arclink.operations.operation import (
+    CORES,
+    HERITRIX_OUTLINKS,
+    INPUTS,
+    LAZY,
+    QUIET,
+    SOURCES,
+    Operation,
+    Say,
+    size,
+    words_of,
+)
 from arclink.pipeline.settings import BATCH_BYTES, BuildSettings, usual_batch_bytes
 from arclink.progress import display_for
-from arclink.reports import Report
+from arclink.timestamps import TimestampError, first_of, last_of
 
 if TYPE_CHECKING:
     from arclink.pipeline.build import BuildReport
     from arclink.pipeline.rebuild import PresentStore
     from arclink.store.protocols import StoreSums
+
+# The options that select captures, shared by ``build`` and ``filter``.
+
+_LARGEST = 16 << 20
+"""Bytes of a rules file; more are not read, such as those of a device."""
+
+RULES = Parameter(
+    "rules",
+    "JSON file of filter rules.",
+    PATH,
+    metavar="FILE",
+    otherwise="HTML, feeds and sitemaps with status 200",
+    see="reference/filter.md#rules",
+    keeps_empty=True,
+)
+PREFIXES = Parameter(
+    "prefix",
+    "Only captures of this part of the web: *.example.org, http://example.org/news*, or a "
+    "beginning of SURTs such as 'org,example)/'.",
+    TEXT,
+    is_list=True,
+    metavar="PART",
+    keeps_empty=True,
+)
+NO_REDIRECTS = switch("no-redirects", "Do not read redirects to learn their targets.")
+SELECTION: tuple[AnyParameter, ...] = (RULES, PREFIXES, FROM, TO, NO_REDIRECTS)
+"""The parameters that select captures."""
+
+_UNWRAP = switch(
+    "unwrap-wayback",
+    "Treat captures of a Wayback Machine's pages as captures of the original pages.",
+    "reference/fetching.md#unwrapped-captures",
+)
+_WAYBACK_PREFIXES = Parameter(
+    "wayback-prefix",
+    "With --unwrap-wayback: only pages below this prefix, such as web.archive.org/web.",
+    TEXT,
+    is_list=True,
+    metavar="PREFIX",
+    otherwise="any host",
+    keeps_empty=True,
+)
+WAYBACK: tuple[AnyParameter, ...] = (_UNWRAP, _WAYBACK_PREFIXES)
+
+
+def wayback_of(given: Given) -> tuple[str, ...] | None:
+    """Return the value of `ExtractSettings.wayback` for the options.
+
+    Raises:
+        UsageError: A prefix is not the beginning of a URI with a host.
+    """
+    prefixes = _WAYBACK_PREFIXES.many(given)
+    for prefix in prefixes:
+        if not re.fullmatch(r"(?:https?://)?[^/?#\s]+(?:/[^?#\s]*)?", prefix.strip()):
+            raise UsageError(
+                f"--wayback-prefix {prefix!r}: not the beginning of a URI such as "
+                "web.archive.org/web"
+            )
+    return prefixes if _UNWRAP.required(given) or prefixes else None
+
+
+def _read(path: str) -> bytes:
+    with Path(path).open("rb") as file:
+        text = file.read(_LARGEST + 1)
+    if len(text) > _LARGEST:
+        raise UsageError(
+            f"--rules {path}: has more than {_LARGEST >> 20} MiB, so it is no file of rules"
+        )
+    return text
+
+
+def rules_from(given: Given, default: Rules = DEFAULT_RULES) -> Rules:
+    """Return the rules of a file, or the default rules, with the changes of the options.
+
+    Args:
+        given: The options.
+        default: The rules without a file.
+
+    Raises:
+        UsageError: The file cannot be read, or a value is invalid.
+    """
+    rules, path = default, RULES.optional(given)
+    if path:
+        try:
+            rules = Rules.from_json(_read(path))
+        except OSError as error:
+            raise UsageError(f"--rules {path}: cannot be read: {error.strerror}") from error
+    rules = replace(
+        rules,
+        prefixes=tuple(
+            prefix for text in PREFIXES.many(given) for prefix in prefixes_meant(text) or (text,)
+        )
+        or rules.prefixes,
+        read_redirects=rules.read_redirects and not NO_REDIRECTS.required(given),
+    )
+    try:
+        if first := given.text(FROM):
+            rules = replace(rules, first=first_of(first))
+        if last := given.text(TO):
+            rules = replace(rules, last=last_of(last))
+    except TimestampError as error:
+        raise UsageError(f"--from or --to: {error}") from error
+    return rules
+
 
 CDX = Parameter(
     "cdx",
@@ -119,8 +237,8 @@ def _run(given: Given, say: Say) -> Built:
         leave_out_foreign,
         looked_at_by_tasks,
     )
-    from arclink.pipeline.progress import ShownProgress
     from arclink.pipeline.records_read import known_damage
+    from arclink.pipeline.settings import ShownProgress
     from arclink.pipeline.wat_pairs import leave_out_described
     from arclink.rows.cdx_files import find_cdx
     from arclink.store.layouts import check_present

@@ -6,7 +6,7 @@ from pathlib import Path
 from arclink.access.declarations import PATH, TEXT, AnyParameter, Given, Parameter, named
 from arclink.errors import UsageError
 from arclink.mapreduce.runs import ON_THIS_MACHINE, JobRunner
-from arclink.operations.parameters import CORES
+from arclink.operations.operation import CORES
 from arclink.pipeline.settings import BuildSettings
 
 RUNNER = Parameter(

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arclink.access.declarations import (
+    FROM,
     PATH,
     TEXT,
+    TO,
     Given,
     Parameter,
     field_parameter,
@@ -13,18 +15,15 @@ from arclink.access.declarations import (
     number,
     whole_number,
 )
-from arclink.access.times import FROM, TO
+from arclink.counts import Report
 from arclink.errors import InputError, UsageError
-from arclink.files.lists import lines_of_list
-from arclink.operations.operation import Operation, Say
-from arclink.operations.parameters import QUIET
-from arclink.operations.rules import NO_REDIRECTS, RULES, rules_from
-from arclink.operations.sizes import size, size_text
+from arclink.files.sealed import lines_of_list
+from arclink.operations.build import NO_REDIRECTS, RULES, rules_from
+from arclink.operations.operation import QUIET, Operation, Say, size, size_text
 from arclink.others.wayback.capture_lists import Archive
 from arclink.others.wayback.client import Client, Manners
 from arclink.others.wayback.fetch import INDEX, FetchReport, FetchSettings, fetch
 from arclink.progress import display_for
-from arclink.reports import Report
 
 _ENTRIES = Parameter(
     "entries",
@@ -133,7 +132,7 @@ def _read_entries(given: tuple[str, ...]) -> list[str]:
         InputError: A list file cannot be read, or there is no entry.
         UsageError: An argument is neither a file nor an entry.
     """
-    from arclink.others.wayback.indexes import parse_entry
+    from arclink.others.wayback.capture_lists import parse_entry
 
     entries: list[str] = []
     for text in given:

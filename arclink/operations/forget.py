@@ -7,15 +7,22 @@ from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from arclink.access.common import STORE
-from arclink.access.declarations import PATH, SWITCH, TEXT, Given, Parameter, switch
+from arclink.access.declarations import (
+    FROM,
+    PATH,
+    STORE,
+    SWITCH,
+    TEXT,
+    TO,
+    Given,
+    Parameter,
+    switch,
+)
 from arclink.access.texts import counted
-from arclink.access.times import FROM, TO
+from arclink.counts import Report
 from arclink.errors import OperatorError, StoreError, UriError, UsageError
 from arclink.model import Forgotten, Memento, Surt
-from arclink.operations.operation import Operation, Say
-from arclink.operations.sizes import stored_size
-from arclink.reports import Report
+from arclink.operations.operation import Operation, Say, stored_size
 from arclink.store.protocols import Answers, Removed, Takedown
 from arclink.uris.hosts import host_of, is_public_suffix
 from arclink.uris.surts import OF_PAGE
@@ -105,8 +112,7 @@ def forget(given: Given, say: Say, show: Say | None = None) -> ForgottenCaptures
         rebuilt_path,
     )
     from arclink.store.locks import only_build, only_change
-    from arclink.store.takedown_files import format_takedowns, import_takedowns
-    from arclink.store.takedown_lists import add_to_list
+    from arclink.store.takedown_files import add_to_list, format_takedowns, import_takedowns
 
     store, prefixes, is_trial = (
         STORE.required(given),
@@ -289,8 +295,7 @@ def surt_prefix(text: str, is_captured: Callable[[Surt], bool] = lambda prefix: 
     ('org,example)/', 'org,example')
     """
     from arclink.access.queries import prefixes_meant
-    from arclink.uris.methods import without_method
-    from arclink.uris.surts import surt_of_query
+    from arclink.uris.surts import surt_of_query, without_method
 
     if not text.strip():
         raise UsageError(

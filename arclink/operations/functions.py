@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from arclink.access.capabilities import Place, in_python, keyword, pairs, takes
 from arclink.access.declarations import sort_out
 from arclink.access.queries import CURSOR
 from arclink.access.queries import LIMIT as OF_PAGE
-from arclink.access.signatures import Place, in_python, keyword, pairs, takes
 from arclink.analysis.questions.queries import ADDRESSES, ASK_PARAMETERS
 from arclink.errors import ArclinkError, UsageError, hide_credentials
 from arclink.linkgraph import Archive, LinkGraph, MergedLinks, merge_answers, merge_links
@@ -30,7 +30,7 @@ from arclink.operations.one_stage import INDEX, LOAD, Indexed, LoadedBatch
 from arclink.operations.tables import TABLES, MadeTables
 from arclink.operations.upgrade import UPGRADE, Upgraded
 from arclink.operations.verify import VERIFY, Verified
-from arclink.others.federation.merged_answers import MERGED_PARAMETERS
+from arclink.others.federation.merge import MERGED_PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,18 +9,15 @@ from pathlib import Path
 
 import orjson
 
-from arclink.access.common import STORE
-from arclink.access.declarations import PATH, TEXT, AnyParameter, Given, Parameter
-from arclink.counts import Counts
+from arclink.access.declarations import PATH, STORE, TEXT, AnyParameter, Given, Parameter
+from arclink.counts import Counts, Report
 from arclink.errors import InputError, UsageError
 from arclink.files.atomic import write_whole
 from arclink.mapreduce.runs import ON_THIS_MACHINE, JobRunner, room_in
 from arclink.operations.engine import ENGINE, ENGINE_CONF, RUNNER, runner_of
-from arclink.operations.operation import Operation, Say
-from arclink.operations.parameters import CORES, INPUTS
-from arclink.pipeline.damage import Damage, damage_in
+from arclink.operations.operation import CORES, INPUTS, Operation, Say
+from arclink.pipeline.records_read import Damage, damage_in
 from arclink.pipeline.settings import BuildSettings
-from arclink.reports import Report
 from arclink.store.protocols import KnownFile
 
 ARCHIVES = "archives.json"

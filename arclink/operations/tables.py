@@ -5,14 +5,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from arclink.access.common import STORE
-from arclink.access.declarations import PATH, Given, Parameter, switch, whole_number
+from arclink.access.declarations import PATH, STORE, Given, Parameter, switch, whole_number
+from arclink.counts import Report
 from arclink.errors import UsageError
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.operations.engine import ENGINE, RUNNER, runner_of
-from arclink.operations.operation import Operation, Say
-from arclink.operations.parameters import CORES
-from arclink.reports import Report
+from arclink.operations.operation import CORES, Operation, Say
 from arclink.store.protocols import GraphStore
 
 _TABLES_AT = Parameter(
@@ -115,9 +113,8 @@ def _run(given: Given, _: Say) -> MadeTables:
 
 def _written_at(address: str, where: str, store: GraphStore, given: Given) -> dict[str, TableFiles]:
     """Write the tables by tasks, and return their files."""
-    from arclink.analysis.relations.by_tasks import FILES, Place
+    from arclink.analysis.relations.by_tasks import FILES, Place, write_tables
     from arclink.analysis.relations.folder import tables_folder
-    from arclink.analysis.relations.written_by_jobs import write_tables
     from arclink.files.atomic import folder_next_to, room_for
 
     place, folder = Place(address), tables_folder(where)

@@ -9,19 +9,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from arclink import progress
-from arclink.access.common import ARCHIVES
-from arclink.access.declarations import PATH, Given, Parameter, switch
+from arclink.access.declarations import ARCHIVES, PATH, Given, Parameter, switch
 from arclink.access.texts import counted
 from arclink.analysis.matrices.slice_cache import remove_derived
 from arclink.analysis.relations.forgetting import remove_at_addresses
 from arclink.captures.subsets.catalog import SubsetCatalog
+from arclink.counts import Report
 from arclink.mapreduce.runs import JobRunner
-from arclink.operations.operation import Operation, Say
-from arclink.operations.parameters import CORES
-from arclink.operations.sizes import stored_size
+from arclink.operations.operation import CORES, Operation, Say, stored_size
 from arclink.pipeline.rereading import read_again
 from arclink.pipeline.settings import BuildSettings
-from arclink.reports import Report
 from arclink.store.archive_paths import ArchivePaths
 from arclink.store.layouts import (
     EXTRACTOR,

@@ -4,19 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from arclink.access.cells import cut_in_the_middle
-from arclink.access.common import ARCHIVES, STORE
-from arclink.access.declarations import Given, switch
-from arclink.access.texts import counted
+from arclink.access.declarations import ARCHIVES, STORE, Given, switch
+from arclink.access.texts import counted, cut_in_the_middle
 from arclink.captures.file_checks import CheckedFile, CheckProgress, FileState, check_files
+from arclink.counts import Report
 from arclink.errors import UsageError
 from arclink.files.sealed import problems_in
 from arclink.operations.operation import Operation, Say
 from arclink.pipeline.records_read import known_damage
 from arclink.progress import clear
-from arclink.reports import Report
 from arclink.store.archive_paths import ArchivePaths
-from arclink.store.blocks.checks import COLLISION
+from arclink.store.blocks.verification import COLLISION
 from arclink.store.layouts import age_of, command_for, is_old_file
 from arclink.store.location import checked_path, kept_next_to, open_store
 from arclink.store.protocols import Violation

@@ -16,20 +16,25 @@ from pathlib import Path
 import orjson
 
 from arclink.archives.locations import Location
-from arclink.collecting import uncollected
 from arclink.counts import Counts
 from arclink.errors import OvertakenError, PipelineError, StoreError
 from arclink.extract.listed_files import write_list
 from arclink.filter.sharing import IN_STORE, NO_ROW, SharedFile
 from arclink.mapreduce.runs import JobRunner, room_in
 from arclink.pipeline import stages
-from arclink.pipeline.damage import Damage, damage_in, missing_in
 from arclink.pipeline.inputs import batches_of
 from arclink.pipeline.manifest import format_manifest
-from arclink.pipeline.progress import Progress
-from arclink.pipeline.records_read import Index, how_read, stored_files
+from arclink.pipeline.records_read import (
+    Damage,
+    Index,
+    damage_in,
+    how_read,
+    missing_in,
+    stored_files,
+)
 from arclink.pipeline.rows import SharedRows, names_nothing, share_rows, share_rows_by_tasks
-from arclink.pipeline.settings import BuildSettings
+from arclink.pipeline.settings import BuildSettings, Progress
+from arclink.portions import uncollected
 from arclink.reasons import Reason
 from arclink.store.batch_backups import batch_name
 from arclink.store.layouts import setting_of

@@ -18,16 +18,18 @@ from arclink.filter.index import ROWS
 from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.reasons import Reason
 from arclink.rows.file_ranges import (
+    FINDINGS,
     REPORTS,
     DividedFile,
     FileRange,
+    Finding,
     RangeReport,
+    format_finding,
     format_range,
     parse_report,
     ranges_of,
     rows_of_range,
 )
-from arclink.rows.findings import FINDINGS, Finding, format_finding
 from arclink.shares import shares_of
 from arclink.store.protocols import KnownFile
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import orjson
 
 from arclink.archives.locations import (
+    ARCHIVE_SUFFIXES,
     UNLISTED,
     WACZ_SUFFIX,
     Location,
@@ -25,7 +26,6 @@ from arclink.archives.locations import (
     split_entry,
 )
 from arclink.archives.marks import FileMark, Look, look_at_each, of_each, read_mark
-from arclink.archives.names import ARCHIVE_SUFFIXES
 from arclink.archives.opener import open_stream
 from arclink.archives.wacz import archives_in
 from arclink.errors import InputError

@@ -7,8 +7,15 @@ import orjson
 
 from arclink.archives.warc_fields import now_as_warc_date
 from arclink.counts import Counts, by_group
-from arclink.pipeline.damage import MANIFEST_FIELD, Damage, to_manifest
-from arclink.pipeline.records_read import INDEXES_FIELD, NO_INDEX, READ_FIELD, Index
+from arclink.pipeline.records_read import (
+    INDEXES_FIELD,
+    MANIFEST_FIELD,
+    NO_INDEX,
+    READ_FIELD,
+    Damage,
+    Index,
+    to_manifest,
+)
 from arclink.store.graph_files import AFTER_FIELD
 from arclink.store.protocols import KnownFile
 from arclink.version import versions_of

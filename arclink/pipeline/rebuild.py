@@ -27,8 +27,7 @@ from arclink.rooms import DERIVED, DERIVED_AT_ADDRESSES, taken
 from arclink.store.backups import replace_store
 from arclink.store.location import open_store, path_of, rebuilt_path, takedowns_path
 from arclink.store.protocols import KnownFile, Scans, Takedown
-from arclink.store.takedown_files import read_takedowns
-from arclink.store.takedown_lists import add_to_list, listed, missing_in, united
+from arclink.store.takedown_files import add_to_list, listed, missing_in, read_takedowns, united
 
 SHOWN = 10
 """Number of files that a message names."""

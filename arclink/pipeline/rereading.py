@@ -25,15 +25,13 @@ from arclink.model import Checksum, ContentId, Payload, Timestamp, UriR
 from arclink.pipeline import stages
 from arclink.pipeline.settings import BuildSettings, settings_of_store
 from arclink.portions import portions
-from arclink.rows.link_sources import LinkSource, source_of
-from arclink.rows.pages import parse_page
+from arclink.rows.pages import LinkSource, parse_page, source_of
 from arclink.rows.pointers import ORIGINALS, Pointer, PointerKind, format_pointer
 from arclink.rows.relations import COLUMNS_OF_PAYLOAD, parse_payload
 from arclink.store.archive_paths import ArchivePaths
 from arclink.store.blocks.byte_layouts import split_content
-from arclink.store.empty import EmptyStore
 from arclink.store.graph_files import read_sorted
-from arclink.store.protocols import KnownFile
+from arclink.store.protocols import EmptyStore, KnownFile
 from arclink.store.sqlite.store import SqliteStore
 from arclink.uris.surts import surt_of
 

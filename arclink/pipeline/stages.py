@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arclink.counts import Counts
-from arclink.extract.further_captures import RECORDED
-from arclink.extract.reading_tasks import assign_files, format_files
+from arclink.extract.reading_tasks import RECORDED, assign_files, format_files
 from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.model import Batch, Checksum, Memento
 from arclink.pipeline.indexing import Indexing
-from arclink.pipeline.pointer_files import choose, read_pointers, write_pointers
+from arclink.pipeline.rows import choose, read_pointers, write_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows import relations
-from arclink.rows.findings import FINDINGS
+from arclink.rows.file_ranges import FINDINGS
 from arclink.rows.pointers import (
     ABSENT,
     NAMED,
@@ -31,12 +30,12 @@ from arclink.rows.pointers import (
     PointerKind,
     format_pointer,
 )
-from arclink.store.awaited_contents import (
+from arclink.store.graph_files import RELATIONS, write_graph_sums
+from arclink.store.known_payloads import (
     awaited_by_name,
     awaited_contents,
     from_earlier_batches,
 )
-from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads, Removed
 
 PAGES = b"pages"

@@ -5,8 +5,7 @@ The archive file holds more information than its WAT.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from arclink.archives.locations import Location, location_of
-from arclink.archives.names import is_wat
+from arclink.archives.locations import Location, is_wat, location_of
 from arclink.archives.opener import open_bytes
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.archives.wat import Described, describe, is_described

@@ -42,7 +42,7 @@ from arclink.native import native
 from arclink.portions import portions
 from arclink.reasons import Reason
 from arclink.timestamps import TimestampError, normal_timestamp
-from arclink.uris.methods import (
+from arclink.uris.surts import (
     GET,
     method_in_query,
     normal_method,
@@ -173,7 +173,7 @@ class Capture:
         note: The change made to the timestamp, to be counted; None if there was none.
         languages: As `arclink.languages` writes them; ``-`` if none is known.
         repeated: For a revisit, the address of the record that it repeats; None if unknown.
-        method: Of the request that it answers (`arclink.uris.methods`).
+        method: Of the request that it answers (`arclink.uris.surts`).
         is_untyped: Whether the row names neither type nor status of an HTTP URI. Then its record
             is taken for a resource, but may be a request: some indexes list those, too.
     """

@@ -22,9 +22,9 @@ from pathlib import Path
 import apsw
 
 from arclink import progress
+from arclink.counts import Report
 from arclink.errors import StoreError
 from arclink.files.atomic import folder_next_to, sync, unwritable
-from arclink.reports import Report
 from arclink.store.protocols import StoreSums, Takedown
 from arclink.store.sqlite.schema import (
     connect,
@@ -36,8 +36,14 @@ from arclink.store.sqlite.schema import (
 from arclink.store.sqlite.store import SqliteStore
 from arclink.store.sqlite.takedowns import records
 from arclink.store.sqlite.times import renew_state
-from arclink.store.takedown_files import read_takedowns
-from arclink.store.takedown_lists import add_to_list, list_path, listed, missing_in, united
+from arclink.store.takedown_files import (
+    add_to_list,
+    list_path,
+    listed,
+    missing_in,
+    read_takedowns,
+    united,
+)
 
 _PATIENCE = 60_000
 """Milliseconds to wait for readers of an old state."""
@@ -290,7 +296,7 @@ def _forget(copy: Path, takedowns: Sequence[Takedown]) -> int:
 
 
 def _verify(copy: Path, source: Path) -> None:
-    from arclink.store.blocks.checks import COLLISION
+    from arclink.store.blocks.verification import COLLISION
 
     with SqliteStore(copy) as opened:
         for violation in opened.verify():

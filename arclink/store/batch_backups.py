@@ -20,14 +20,13 @@ from tempfile import TemporaryDirectory
 
 import orjson
 
+from arclink.counts import Report
 from arclink.errors import SealError, StoreError, UsageError
 from arclink.files.atomic import folder_next_to, room_for, write_whole
 from arclink.files.sealed import SUMS, check_folder, read_rows, seal_folder, write_sealed
 from arclink.model import Batch
 from arclink.network.engine_files import EngineFiles, files_of, is_of_engine
-from arclink.reports import Report
-from arclink.store.graph_files import after_of
-from arclink.store.graph_upgrade import write_with_present_keys
+from arclink.store.graph_files import after_of, write_with_present_keys
 from arclink.store.layouts import (
     KEYS,
     KEYS_SETTING,
@@ -38,8 +37,7 @@ from arclink.store.layouts import (
     read_old_backup,
 )
 from arclink.store.protocols import Builds, GraphStore, KnownFile, OpenStore, Takedown
-from arclink.store.takedown_files import format_takedowns, read_takedowns
-from arclink.store.takedown_lists import missing_in, united
+from arclink.store.takedown_files import format_takedowns, missing_in, read_takedowns, united
 
 BATCHES = "batches"
 TAKEDOWNS = "takedowns"

@@ -5,6 +5,7 @@ its *parts*. This module merges the parts, checks their order and checksums, and
 identity of a batch. ``docs/reference/graph-files.md`` describes the format.
 """
 
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from heapq import merge
@@ -16,7 +17,11 @@ import orjson
 
 from arclink.errors import SealError, StoreError
 from arclink.files.sealed import SUMS, check_folder, seal_folder
+from arclink.files.spill import Sorted
+from arclink.model import Surt
+from arclink.rows.relations import COLUMNS_OF_MEMENTO
 from arclink.store.protocols import Cluster, KnownFile
+from arclink.uris.surts import key_of_answer, method_of_key, surt_of
 
 _BUFFER = 256 * 1024
 
@@ -196,3 +201,49 @@ def _blocks_of(path: Path) -> Iterator[bytes]:
     with path.open("rb") as part:
         while block := part.read(1 << 20):
             yield block
+
+
+# Graph files that an earlier version wrote, with present keys.
+#
+# The SURTs of mementos and targets change, so their rows are sorted again. Outlinks have URIs; the
+# SURT in their rows only gives an order, and stays. Nothing else differs.
+
+_URI_OF_MEMENTO, _URI_OF_INLINK = 2, 1
+
+
+def write_with_present_keys(graph: Path, target: Path) -> None:
+    """Write graph files with present keys.
+
+    Args:
+        graph: Folder of a batch with old keys.
+        target: The folder to write; it does not exist yet.
+
+    Raises:
+        StoreError: The graph files cannot be read.
+        FullDiskError: There is no room for sorting.
+    """
+    for relation in ("payloads", "outlinks"):
+        for part in parts_of(graph, relation):
+            copy = target / relation / part.name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(part, copy)
+    _write_sorted(graph, target, "mementos", COLUMNS_OF_MEMENTO, _URI_OF_MEMENTO, 4)
+    _write_sorted(graph, target, "inlinks", 3, _URI_OF_INLINK, 2)
+    write_graph_sums(target)
+
+
+def _write_sorted(
+    graph: Path, target: Path, relation: str, columns: int, uri: int, keys: int
+) -> None:
+    rows = Sorted[tuple[bytes, ...]]()
+    for row in read_sorted(graph, relation, columns, keys):
+        row[0] = _present_key(row[0].decode(), row[uri].decode()).encode()
+        rows.add((*row,))
+    path = target / relation / "part-00000"
+    path.parent.mkdir(parents=True)
+    with path.open("wb") as part:
+        part.writelines(b"\t".join(row) for row in rows)
+
+
+def _present_key(key: str, uri: str) -> Surt:
+    return key_of_answer(surt_of(uri), method_of_key(key))

@@ -14,7 +14,7 @@ wraps one for reading and shows some of its captures: it has `Scans` only.
 import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -43,7 +43,7 @@ from arclink.model import (
     UriR,
 )
 
-if TYPE_CHECKING:  # numpy takes 40 ms, and most stages do not need it
+if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
@@ -483,7 +483,7 @@ class KnownPayloads(Protocol):
 
     Attributes:
         replaces_links: Whether the store replaces links that it has from a poorer source
-            (`arclink.rows.link_sources`), such as a WAT; otherwise it keeps what it has.
+            (`arclink.rows.pages`), such as a WAT; otherwise it keeps what it has.
         shared_url: URL at which tasks on other machines open the store; None if they cannot.
     """
 
@@ -697,3 +697,38 @@ class WholeStore(Closing):
 
     def shows_payload(self, memento: Memento) -> bool:
         return True
+
+
+# An empty store, for running a stage on its own.
+
+
+class EmptyStore:
+    """A `KnownPayloads` that knows no file and no payload."""
+
+    replaces_links = False
+    shared_url: str | None = None
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def files(self) -> Iterator[KnownFile]:
+        return iter(())
+
+    def known_contents(
+        self, wanted: Iterable[tuple[Checksum, Sequence[UriR]]]
+    ) -> Iterator[tuple[Payload | None, Sequence[UriR]]]:
+        return ((None, originals) for _, originals in wanted)
+
+    def originals_of(self, checksum: Checksum) -> Iterator[UriR]:
+        return iter(())
+
+    def mementos(self, surt: Surt, span: Span = ALL_TIME) -> Iterator[Memento]:
+        return iter(())
+
+    def named_payloads(self) -> Iterator[tuple[Checksum, Checksum]]:
+        return iter(())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...

@@ -10,7 +10,7 @@ from functools import partial
 
 import ada_url
 
-from arclink.lazy_imports import imported_lazily
+from arclink.extras import imported_lazily
 from arclink.uris.hosts import Host, without_www
 
 # The package needs it for registered domains only, which are not used here.

@@ -17,8 +17,10 @@ import orjson
 from flask import Blueprint, Flask, Response
 
 from arclink.access.capture_fields import EXPLANATION
-from arclink.access.common import SQL, SUBSET
 from arclink.access.declarations import (
+    AT,
+    SQL,
+    SUBSET,
     AnyParameter,
     BadParameterError,
     Parameter,
@@ -27,7 +29,6 @@ from arclink.access.declarations import (
 from arclink.access.provenance import provenance_of
 from arclink.access.queries import URI
 from arclink.access.texts import printable
-from arclink.access.times import AT
 from arclink.analysis.questions.table import QUESTIONS
 from arclink.analysis.relations.columns import CAPTURES, LINKS, Column
 from arclink.captures.locate import find_capture

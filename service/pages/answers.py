@@ -11,10 +11,9 @@ from arclink.access.formats.rows import TIME_COLUMNS, UNKNOWN, is_unknown
 from arclink.access.queries import as_written, surt_asked
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.charts.comparisons import matrix, ranks, survival, up_and_down
-from arclink.analysis.charts.layout import links_by_name
+from arclink.analysis.charts.network import links_by_name
 from arclink.analysis.charts.pictures import Drawing, Strip, strips
-from arclink.analysis.charts.svg import height_of
-from arclink.analysis.charts.time_axis import Axis, Bar, in_words
+from arclink.analysis.charts.svg import Axis, Bar, height_of, in_words
 from arclink.analysis.matrices.slices import Level
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import QuestionScope

@@ -16,15 +16,14 @@ from flask import Blueprint, Response, request
 from arclink.access.answers import first_links
 from arclink.access.captures import LAST_MOMENT
 from arclink.access.chronicles import Chronicle, answer_chronicle
-from arclink.access.destinations import Destination, Held, destinations_of
+from arclink.access.declarations import AT
 from arclink.access.differences import Change, ChangedLink, DiffQuery, answer_diff
-from arclink.access.link_states import State, state_of
-from arclink.access.members import Member
+from arclink.access.evidence import Destination, Held, destinations_of
 from arclink.access.queries import URI, Direction, LinkQuery, absolute_uri
-from arclink.access.replay import moment_of
+from arclink.access.reader import Member, State, state_of
 from arclink.access.texts import counted, printable, printable_uri
-from arclink.access.times import AT
-from arclink.analysis.charts.time_axis import Axis
+from arclink.access.timemaps import moment_of
+from arclink.analysis.charts.svg import Axis
 from arclink.captures.locate import capture_near
 from arclink.captures.read import CapturedPage
 from arclink.captures.text import TextRun, read_text
@@ -39,7 +38,7 @@ from arclink.service.responses import lead_to
 from arclink.service.settings import Settings
 from arclink.service.stores import current_store, stores_of_app
 from arclink.store.protocols import Answers
-from arclink.uris.in_paths import format_in_path
+from arclink.uris.wrapped import format_in_path
 
 _MOST_LINKERS = 1_000
 """Maximum number of links to the page that the panel lists."""

@@ -6,19 +6,19 @@ from itertools import islice
 
 from arclink.access.capture_fields import EXPLANATION
 from arclink.access.chronicles import Chronicle
-from arclink.access.explanations import Explanation, explain
+from arclink.access.evidence import Explanation, explain
 from arclink.access.formats.timemaps import ascii_in_path
-from arclink.access.link_states import State, state_of
 from arclink.access.queries import requested_span
-from arclink.access.replay import uri_m
+from arclink.access.reader import State, state_of
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.charts.time_axis import Axis
+from arclink.access.timemaps import uri_m
+from arclink.analysis.charts.svg import Axis
 from arclink.model import Timestamp
 from arclink.reasons import Reason
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others
 from arclink.service.settings import Settings
 from arclink.store.protocols import Answers
-from arclink.uris.methods import method_of_key
+from arclink.uris.surts import method_of_key
 
 AT_ONCE = 200
 """Maximum number of captures on one page."""

@@ -16,9 +16,9 @@ from arclink.access.differences import (
     answer_diff,
 )
 from arclink.access.formats.link_rows import uri_m_of
-from arclink.access.replay import ReplayPrefix
 from arclink.access.texts import printable
-from arclink.analysis.charts.time_axis import Axis, moment_in_words
+from arclink.access.timemaps import ReplayPrefix
+from arclink.analysis.charts.svg import Axis, moment_in_words
 from arclink.captures.compared_texts import ComparedLine, ComparedTexts, LineChange, compare_texts
 from arclink.captures.locate import capture_in_force
 from arclink.captures.read import PageReader

@@ -12,18 +12,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import log2
 
-from arclink.access.chronicles import Chronicle
+from arclink.access.chronicles import (
+    Chronicle,
+    LinkCounts,
+    SeenLinks,
+    seen_on_both_sides,
+    text_of_link,
+)
 from arclink.access.kinds import NAVIGATION
 from arclink.access.levels import GroupLevel
-from arclink.access.members import MemberKey
 from arclink.access.queries import KINDS_TO_FOLLOW, BadParameterError, Direction, LinkQuery
-from arclink.access.reader import Reading
-from arclink.access.seen_links import LinkCounts, SeenLinks, seen_on_both_sides, text_of_link
+from arclink.access.reader import MemberKey, Reading
 from arclink.access.tallies import Extent, Period
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.charts import network
 from arclink.analysis.charts.pictures import Drawing
-from arclink.analysis.charts.time_axis import Axis
+from arclink.analysis.charts.svg import Axis
 from arclink.analysis.matrices.slices import Level
 from arclink.model import Timestamp, UriR
 from arclink.service.pages.answers import ASK, LINKS, address_with

@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from heapq import nsmallest
 
-from arclink.access.chronicles import Chronicle
+from arclink.access.chronicles import Chronicle, LinkCounts, seen_outlinks, text_of_link
 from arclink.access.kinds import NAVIGATION
 from arclink.access.levels import GroupLevel, KnownHosts, LevelQuery, answer_level
 from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import Reading
-from arclink.access.seen_links import LinkCounts, seen_outlinks, text_of_link
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.charts.pictures import Drawing, Strip, scale_of, strips
-from arclink.analysis.charts.time_axis import Axis, Bar, most_of
+from arclink.analysis.charts.svg import Axis, Bar, most_of
 from arclink.model import Timestamp
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import Asked, View, about, download, plain_query, refuse_others

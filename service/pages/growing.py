@@ -12,10 +12,17 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from arclink.access.texts import counted, printable
-from arclink.analysis.charts.layout import HEIGHT, WIDTH, Layout, laid_out
-from arclink.analysis.charts.network import CaptureState, NetworkNode, network
+from arclink.analysis.charts.network import (
+    HEIGHT,
+    WIDTH,
+    CaptureState,
+    Layout,
+    NetworkNode,
+    laid_out,
+    network,
+)
 from arclink.analysis.charts.pictures import Drawing
-from arclink.analysis.charts.time_axis import day_in_words
+from arclink.analysis.charts.svg import day_in_words
 from arclink.analysis.matrices.slices import Level
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import QuestionScope
@@ -252,7 +259,7 @@ class GraphFile:
             UsageError: A package is not installed.
         """
         with analysis_extra():
-            from arclink.analysis.export.shown import CapturesOfNode, gexf_of
+            from arclink.analysis.export.graph_formats import CapturesOfNode, gexf_of
 
         if self.captures is None:
             raise NotReadyError("the captures of these nodes are being counted")

@@ -14,8 +14,7 @@ from arclink.access.declarations import (
 )
 from arclink.access.queries import as_written, surt_asked
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.matrices.slices import Level
-from arclink.analysis.matrices.windows import EVER
+from arclink.analysis.matrices.slices import EVER, Level
 from arclink.analysis.questions.queries import ADDRESSES, BY, LEVEL, LIMIT, SCOPE, AskQuery
 from arclink.analysis.questions.table import QuestionScope
 from arclink.model import UriR

@@ -11,13 +11,12 @@ from flask import Blueprint, Flask, Response, current_app, render_template, requ
 from flask.blueprints import BlueprintSetupState
 from jinja2.bccache import Bucket, BytecodeCache
 
-from arclink.access.cells import cut_in_the_middle
 from arclink.access.formats.table import date_and_time
-from arclink.access.texts import counted, printable, printable_uri
-from arclink.analysis.charts.time_axis import day_in_words, days_in_words, in_words, moment_in_words
-from arclink.service.addresses import source_of
+from arclink.access.texts import counted, cut_in_the_middle, printable, printable_uri
+from arclink.analysis.charts.svg import day_in_words, days_in_words, in_words, moment_in_words
 from arclink.service.pages.requests import View, about
 from arclink.service.pages.saving import SUFFIXES, address_of, picture_file, provenance_here
+from arclink.service.settings import source_of
 
 site = Blueprint("site", __name__)
 """Parts of every application that answers people: an icon, and the filters of templates."""

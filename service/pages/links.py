@@ -4,18 +4,18 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from arclink.access.anchors import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
 from arclink.access.chronicles import Chronicle, unit_for, units_between
 from arclink.access.formats.fields import uri_ms_of
 from arclink.access.formats.link_rows import uri_m_of
-from arclink.access.members import Evidence
+from arclink.access.levels import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.queries import MATCH_TYPE, BadParameterError, Direction, LinkQuery
-from arclink.access.replay import moment_of
+from arclink.access.reader import Evidence
 from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
+from arclink.access.timemaps import moment_of
 from arclink.analysis.charts.pictures import Drawing, Strip, scale_of, share, strips
-from arclink.analysis.charts.time_axis import Axis, Bar, Mark, in_words, moment_in_words, most_of
+from arclink.analysis.charts.svg import Axis, Bar, Mark, in_words, moment_in_words, most_of
 from arclink.model import Sighting, Timestamp
 from arclink.service.pages.html_output import shown_of
 from arclink.service.pages.requests import Asked, View, about, address, download

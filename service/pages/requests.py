@@ -10,7 +10,7 @@ from arclink.access.queries import KINDS, BadParameterError, LinkQuery, as_page
 from arclink.access.texts import printable_uri
 from arclink.analysis.matrices.slices import Level
 from arclink.analysis.questions.table import QuestionScope
-from arclink.service.addresses import LONGEST, in_ascii
+from arclink.service.settings import LONGEST, in_ascii
 from arclink.uris.hosts import is_ip_address, root_of
 
 

@@ -15,10 +15,10 @@ from urllib.parse import urlencode
 from flask import Response, request
 from werkzeug.exceptions import NotFound
 
+from arclink.access.chronicles import LinkCounts
 from arclink.access.formats.rows import ROW_FORMATS, RowAnswer, RowFormat
 from arclink.access.provenance import Provenance, provenance_of, today
 from arclink.access.queries import Direction
-from arclink.access.seen_links import LinkCounts
 from arclink.access.tallies import Extent
 from arclink.access.texts import printable, printable_uri
 from arclink.service.pages.requests import download

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from arclink.access.declarations import Given
 from arclink.access.texts import printable
 from arclink.analysis.charts.pictures import Drawing, Strip, share, strips
-from arclink.analysis.charts.time_axis import day_in_words
-from arclink.analysis.matrices.windows import Windows
+from arclink.analysis.charts.svg import day_in_words
+from arclink.analysis.matrices.slices import Windows
 from arclink.analysis.questions.queries import BY, EXTERNAL, LIMIT, AskQuery
 from arclink.analysis.questions.table import QUESTIONS, QuestionScope
 from arclink.service.pages.browse import browse_address

@@ -8,14 +8,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from arclink.access.declarations import BadParameterError, Given, sort_out
+from arclink.access.declarations import FROM, TO, BadParameterError, Given, sort_out
 from arclink.access.queries import EVERYTHING, as_written, surt_asked
 from arclink.access.texts import printable, printable_uri
-from arclink.access.times import FROM, TO
 from arclink.analysis.charts.pictures import Drawing
-from arclink.analysis.charts.time_axis import Axis, most_of
-from arclink.analysis.matrices.slices import Level
-from arclink.analysis.matrices.windows import EVER, Windows
+from arclink.analysis.charts.svg import Axis, most_of
+from arclink.analysis.matrices.slices import EVER, Level, Windows
 from arclink.analysis.questions.queries import (
     ADDRESSES,
     ASK_PARAMETERS,
@@ -27,8 +25,8 @@ from arclink.analysis.questions.queries import (
     TERM,
     WORDS,
     AskQuery,
+    similar_queries,
 )
-from arclink.analysis.questions.similar import similar_queries
 from arclink.analysis.questions.table import MEANINGS, QUESTIONS, QuestionScope
 from arclink.errors import UsageError
 from arclink.model import Timestamp

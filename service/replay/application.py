@@ -24,13 +24,12 @@ from werkzeug.exceptions import Forbidden, NotFound
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from arclink.errors import StoreError
-from arclink.service.addresses import source_of
 from arclink.service.archived import archived
-from arclink.service.headers import refuse_parts, register_headers
 from arclink.service.memento import Rest
 from arclink.service.problems import register_problems
 from arclink.service.request_log import watch
-from arclink.service.settings import Settings
+from arclink.service.responses import refuse_parts, register_headers
+from arclink.service.settings import Settings, source_of
 from arclink.service.stores import Stores, attach_stores, stores_of_app
 from arclink.store.protocols import Scans
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.answers import Budget, LinkAnswer, answer_link_query
 from arclink.access.differences import DiffQuery, answer_diff
+from arclink.access.levels import AnchorsQuery, answer_anchors
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.model import Forgotten, Surt
 from arclink.store.embargo import Embargo, EmbargoedStore

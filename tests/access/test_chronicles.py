@@ -3,9 +3,8 @@
 import pytest
 
 from arclink.access.chronicles import Chronicle, answer_chronicle, unit_for, units_between
-from arclink.access.link_states import State
-from arclink.access.members import Budget
 from arclink.access.queries import LinkQuery
+from arclink.access.reader import Budget, State
 from arclink.access.tallies import Period
 from arclink.model import Outlink, Timestamp
 from tests.store.memory_store import MemoryStore, Page, link

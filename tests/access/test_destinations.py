@@ -1,7 +1,7 @@
 """Whether the archive has the targets of a page's links at a time."""
 
 from arclink.access.answers import answer_link_query
-from arclink.access.destinations import Held, destinations_of
+from arclink.access.evidence import Held, destinations_of
 from arclink.access.queries import LinkQuery
 from arclink.model import Timestamp
 from tests.store.memory_store import MemoryStore, Page, link

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from arclink.access.differences import Change, DiffAnswer, DiffQuery, answer_diff
 from arclink.access.formats.link_rows import diff_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
-from arclink.access.link_states import State
-from arclink.access.members import Budget
 from arclink.access.queries import BadParameterError, Direction
-from arclink.access.replay import parse_replay
+from arclink.access.reader import Budget, State
+from arclink.access.timemaps import parse_replay
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.store.memory_store import MemoryStore, Page, link

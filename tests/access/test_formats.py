@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
-from arclink.access.cells import cell, columns, cut_in_the_middle
 from arclink.access.formats import FORMATS
 from arclink.access.formats.link_rows import anchors_as_rows
-from arclink.access.members import Budget
+from arclink.access.levels import AnchorsQuery, answer_anchors
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
+from arclink.access.reader import Budget
+from arclink.access.texts import cell, columns, cut_in_the_middle
 from arclink.model import ALL_TIME, Span
 from arclink.progress import shown_width
 from tests.access.example_answers import NASTY, T1, T2, A, B, C, answer_of, member

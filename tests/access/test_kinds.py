@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.access.common import REDIRECTS
+from arclink.access.declarations import REDIRECTS
 from arclink.access.kinds import (
     ALL_KINDS,
     NAVIGATION,

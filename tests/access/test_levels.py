@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.levels import LevelAnswer, LevelQuery, answer_level
-from arclink.access.members import Budget
 from arclink.access.queries import BadParameterError
+from arclink.access.reader import Budget
 from arclink.access.tallies import Counts
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of

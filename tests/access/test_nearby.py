@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.access.nearby import MOST_AT_ONCE, backwards, by_distance
-from arclink.access.replay import moment_of
+from arclink.access.timemaps import MOST_AT_ONCE, backwards, by_distance, moment_of
 from arclink.model import ALL_TIME, Surt, Timestamp
 from tests.store.memory_store import MemoryStore, Page
 

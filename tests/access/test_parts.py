@@ -23,11 +23,11 @@ from arclink.captures.subsets.fields import wide_ranges
 from arclink.captures.subsets.language import Condition, parse_selection
 from arclink.errors import UsageError
 from arclink.model import Forgotten, Surt
+from arclink.operations.build import PREFIXES, rules_from
 from arclink.operations.forget import surt_prefix
-from arclink.operations.rules import PREFIXES, rules_from
 from arclink.others.federation.instances import Instance, question
-from arclink.others.federation.merged_answers import MergedQuery
-from arclink.others.wayback.indexes import parse_entry
+from arclink.others.federation.merge import MergedQuery
+from arclink.others.wayback.capture_lists import parse_entry
 from arclink.service.pages.requests import about
 from arclink.uris.surts import surt_of
 

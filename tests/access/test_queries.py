@@ -9,12 +9,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arclink.access import queries
-from arclink.access.anchors import AnchorsQuery
 from arclink.access.captures import CaptureQuery
 from arclink.access.declarations import DeclaredQuery
 from arclink.access.differences import DiffQuery
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
-from arclink.access.levels import GroupLevel, LevelQuery
+from arclink.access.levels import AnchorsQuery, GroupLevel, LevelQuery
 from arclink.access.queries import (
     BadParameterError,
     ConflictError,

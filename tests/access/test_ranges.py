@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from rdflib.collection import Collection
 
 from arclink.access.answers import Budget, LinkAnswer, Member, answer_link_query
-from arclink.access.cursors import DONE, FIRST_OUTLINK, Cursor, InRange, encode_cursor
+from arclink.access.capture_fields import DONE, FIRST_OUTLINK, Cursor, InRange, encode_cursor
 from arclink.access.formats import FORMATS
-from arclink.access.formats.iris import iri
+from arclink.access.formats.statements import iri
 from arclink.access.levels import LevelQuery
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.cli.main import group
 from arclink.model import ALL_TIME, Memento, Span, Surt
-from arclink.others.federation.merged_answers import MergedQuery
+from arclink.others.federation.merge import MergedQuery
 from arclink.store.protocols import GraphStore, StoreState
 from arclink.uris.surts import surt_of
 from tests.access.example_answers import stream_members

@@ -14,8 +14,8 @@ from rdflib.compare import isomorphic
 from rdflib.namespace import RDF
 
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
-from arclink.access.formats.iris import iri
 from arclink.access.formats.rdf_xml import write_rdf_xml
+from arclink.access.formats.statements import iri
 from arclink.access.queries import LinkQuery
 from tests.access.example_answers import NASTY, A, answer_of, member
 from tests.access.rdf_listings import LISTING_1, ODD_URIS, T1, T2, TWG, as_rdflib

@@ -10,8 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from arclink.access.formats import FORMATS
-from arclink.access.formats.parquet import ABOUT
-from arclink.access.formats.rows import ROW_FORMATS, RowAnswer
+from arclink.access.formats.rows import ABOUT, ROW_FORMATS, RowAnswer
 from tests.access.example_answers import NASTY, T1, T2, A, B, answer_of, member
 
 ANSWER = RowAnswer(
@@ -123,7 +122,7 @@ def test_an_empty_table_has_the_types_that_are_known() -> None:
 
 
 def test_a_large_table_has_several_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arclink.access.formats.parquet._ROWS_OF_GROUP", 2)
+    monkeypatch.setattr("arclink.access.formats.rows._ROWS_OF_GROUP", 2)
     rows = [{"links": number} for number in range(5)]
     data = b"".join(ROW_FORMATS["parquet"].write(RowAnswer({}, [], ("links",), {"rows": rows})))
     assert pyarrow.parquet.ParquetFile(io.BytesIO(data)).num_row_groups == 3

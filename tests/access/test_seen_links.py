@@ -6,18 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.access.anchors import AnchorsQuery, answer_anchors
-from arclink.access.levels import GroupLevel, LevelQuery, answer_level
-from arclink.access.members import Budget
-from arclink.access.queries import Direction, LinkQuery
-from arclink.access.reader import Reading
-from arclink.access.seen_links import (
+from arclink.access.chronicles import (
     LinkCounts,
     SeenLinks,
     seen_inlinks,
     seen_outlinks,
     text_of_link,
 )
+from arclink.access.levels import AnchorsQuery, GroupLevel, LevelQuery, answer_anchors, answer_level
+from arclink.access.queries import Direction, LinkQuery
+from arclink.access.reader import Budget, Reading
 from arclink.access.tallies import Period
 from tests.store.memory_store import MemoryStore, Page, link
 

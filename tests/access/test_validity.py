@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.answers import LinkAnswer, answer_link_query
+from arclink.access.evidence import Dating
 from arclink.access.formats import FORMATS
-from arclink.access.members import Validity
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
-from arclink.access.reader import Reading
-from arclink.access.validity import Dating
+from arclink.access.reader import Reading, Validity
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.store.memory_store import MemoryStore, Page, link

@@ -14,10 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from arclink.analysis.matrices import edges
+from arclink.analysis.matrices import slices as edges
 from arclink.analysis.matrices.pagerank import RankOptions, agreement, first_ranked, place_of, rank
-from arclink.analysis.matrices.slices import Slice
-from arclink.analysis.matrices.windows import WHOLE
+from arclink.analysis.matrices.slices import WHOLE, Slice
 from arclink.errors import UsageError
 from tests.analysis.matrices import matrices, matrix_of
 

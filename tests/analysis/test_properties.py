@@ -15,20 +15,20 @@ from scipy.optimize import OptimizeWarning
 from scipy.sparse import csr_matrix
 from scipy.special import zeta
 
-from arclink.analysis.matrices import edges, properties
-from arclink.analysis.matrices.edges import Nodes, has_edges, rows_of
-from arclink.analysis.matrices.power_law import PowerLaw, fit_power_law
+from arclink.analysis.matrices import properties
+from arclink.analysis.matrices import slices as edges
 from arclink.analysis.matrices.properties import (
     BowTie,
     Degrees,
+    PowerLaw,
     bow_tie,
+    fit_power_law,
     properties_of,
     strong_components,
     weak_components,
 )
 from arclink.analysis.matrices.slice_builder import build_slices
-from arclink.analysis.matrices.slices import SliceOptions
-from arclink.analysis.matrices.windows import Windows
+from arclink.analysis.matrices.slices import Nodes, SliceOptions, Windows, has_edges, rows_of
 from arclink.store.location import open_store
 from tests.analysis.matrices import matrices, matrix_of
 

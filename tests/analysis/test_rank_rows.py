@@ -6,11 +6,10 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from arclink.analysis.matrices import rank_rows
+from arclink.analysis.matrices import pagerank as rank_rows
 from arclink.analysis.matrices.pagerank import RankOptions
 from arclink.analysis.matrices.slice_cache import open_slices
-from arclink.analysis.matrices.slices import Level, SliceOptions
-from arclink.analysis.matrices.windows import Windows
+from arclink.analysis.matrices.slices import Level, SliceOptions, Windows
 from arclink.cli.main import group
 from arclink.errors import UsageError
 

@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.analysis.matrices.slice_cache import cache_next_to, open_slices
-from arclink.analysis.matrices.slices import SliceOptions, Slices
-from arclink.analysis.matrices.windows import Windows
+from arclink.analysis.matrices.slices import SliceOptions, Slices, Windows
 from arclink.cli.main import group
 from arclink.errors import UsageError
 from arclink.store.location import open_store

@@ -15,8 +15,15 @@ from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
 from arclink.access.queries import Redirects
 from arclink.analysis.matrices import slice_builder as slicing
 from arclink.analysis.matrices.slice_builder import build_slices
-from arclink.analysis.matrices.slices import Level, SliceOptions, Slices, Weight
-from arclink.analysis.matrices.windows import WHOLE, Window, Windows
+from arclink.analysis.matrices.slices import (
+    WHOLE,
+    Level,
+    SliceOptions,
+    Slices,
+    Weight,
+    Window,
+    Windows,
+)
 from arclink.errors import UsageError
 from arclink.model import Surt, Timestamp
 from arclink.store.location import open_store

@@ -23,7 +23,7 @@ from arclink.captures.queries import StreamQuery
 from arclink.captures.ranks import KEPT_TABLES, RankTables
 from arclink.captures.read import PageReader
 from arclink.captures.stream import CaptureStream
-from arclink.captures.subsets.opener import open_graph
+from arclink.captures.subsets.catalog import open_graph
 from arclink.captures.warc import END_URI
 from arclink.cli.main import group
 from arclink.errors import GoneError, InputError, UsageError

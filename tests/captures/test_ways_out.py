@@ -21,7 +21,7 @@ from arclink.errors import CaptureError, InputError
 from arclink.model import Memento, UriR
 from arclink.reasons import Reason
 from arclink.service.application import create_app
-from arclink.uris.methods import method_of_key
+from arclink.uris.surts import method_of_key
 from tests.archives.odd_members import MEMBERS
 from tests.archives.odd_records import write_odd_files, write_odd_values
 from tests.captures.exporting import built, exported, facts_of

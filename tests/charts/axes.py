@@ -1,9 +1,8 @@
 """Axes for the tests, without a store."""
 
-from arclink.access.chronicles import Chronicle, unit_for
+from arclink.access.chronicles import Chronicle, SeenLinks, unit_for
 from arclink.access.reader import MementoSummary
-from arclink.access.seen_links import SeenLinks
-from arclink.analysis.charts.time_axis import Axis
+from arclink.analysis.charts.svg import Axis
 from arclink.model import Timestamp
 
 

@@ -6,8 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from arclink.analysis.charts.comparisons import matrix, ranks, survival, up_and_down
-from arclink.analysis.charts.layout import placed
-from arclink.analysis.charts.network import NetworkNode, network
+from arclink.analysis.charts.network import NetworkNode, network, placed
 from arclink.analysis.charts.pictures import Drawing
 from arclink.analysis.charts.svg import LEAST_TALL
 

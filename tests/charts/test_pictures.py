@@ -8,7 +8,7 @@ import pytest
 from arclink.access.tallies import Period
 from arclink.access.texts import printable
 from arclink.analysis.charts.pictures import COLOURS, Drawing, Strip, share, strips, text
-from arclink.analysis.charts.time_axis import Axis
+from arclink.analysis.charts.svg import Axis
 from arclink.model import Timestamp
 from tests.access.example_answers import NASTY
 from tests.sources import ROOT

@@ -3,7 +3,7 @@
 import pytest
 
 from arclink.access.chronicles import unit_for
-from arclink.analysis.charts.time_axis import Axis
+from arclink.analysis.charts.svg import Axis
 from arclink.model import Timestamp
 from tests.charts.axes import axis_of
 

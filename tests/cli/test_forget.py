@@ -15,7 +15,7 @@ from arclink.model import Surt
 from arclink.service.application import create_app
 from arclink.store.location import open_store
 from arclink.store.protocols import Violation
-from arclink.store.takedown_lists import LISTED
+from arclink.store.takedown_files import LISTED
 from tests.archives.made_archives import gzipped, http, warc
 from tests.demos import Demos
 from tests.durability.disks import killed_at, operations

@@ -15,8 +15,7 @@ from arclink.model import Surt
 from arclink.pipeline import stages
 from arclink.store.location import open_store
 from arclink.store.locks import only_build, only_change
-from arclink.store.takedown_files import import_takedowns
-from arclink.store.takedown_lists import add_to_list, listed
+from arclink.store.takedown_files import add_to_list, import_takedowns, listed
 from tests.archives.made_archives import gzipped, http, warc
 from tests.demos import Demos
 from tests.pipeline.store_contents import check_same_but_for_revisits, graph_of

@@ -12,7 +12,7 @@ import pytest
 
 from arclink.model import Surt
 from arclink.store.location import open_store
-from arclink.store.takedown_lists import listed
+from arclink.store.takedown_files import listed
 from tests.demos import Demos
 
 SITE = "example,aurora-daily)/"

@@ -20,7 +20,7 @@ from arclink.model import Forgotten, Surt
 from arclink.service.server import serve
 from arclink.store.location import kept_next_to, open_store
 from arclink.store.protocols import Takedown
-from arclink.store.takedown_lists import list_path, listed
+from arclink.store.takedown_files import list_path, listed
 from tests.demos import Demos
 
 SITE = "example,aurora-daily)/"

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import arclink
-from arclink.access.common import SUBSET
+from arclink.access.declarations import SUBSET
 from arclink.captures.subsets.language import SelectionError
 from arclink.cli.main import group
 from arclink.store.location import open_store

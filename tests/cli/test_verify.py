@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.cli.main import group
-from arclink.store.blocks import checks
+from arclink.store.blocks import verification as checks
 from arclink.store.protocols import Violation
 from arclink.store.sqlite.store import SqliteStore
 from tests.demos import Demos

@@ -10,7 +10,7 @@ from arclink.errors import ArclinkError
 from arclink.model import Forgotten, Surt
 from arclink.store.protocols import Takedown
 from arclink.store.sqlite.store import SqliteStore
-from arclink.store.takedown_lists import LISTED as LISTED
+from arclink.store.takedown_files import LISTED as LISTED
 from tests.store.load_arguments import FILES, SETTINGS
 
 BATCHES = 4

@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 from flask.testing import FlaskClient
 
-from arclink.access.members import Budget
+from arclink.access.reader import Budget
 from arclink.service.application import create_app
 from arclink.store.sqlite.store import SqliteStore
 from tests.store.contract import FILES, SETTINGS

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arclink.engines.cassandra import database, merging, surt_lists, tables, tasks
+from arclink.engines.cassandra import database, surt_lists, tables, tasks
+from arclink.engines.cassandra import surt_lists as merging
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
 from tests.engines.conftest import Cassandra

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from arclink.captures.locate import find_capture
 from arclink.captures.read import PageReader
-from arclink.captures.subsets.opener import open_graph
+from arclink.captures.subsets.catalog import open_graph
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.errors import CaptureError

@@ -10,7 +10,7 @@ import zstandard
 
 from arclink.engines.cassandra import surt_lists, tables
 from arclink.engines.cassandra.addresses import parse_address
-from arclink.engines.cassandra.by_jobs import load_parts
+from arclink.engines.cassandra.load import load_parts
 from arclink.engines.cassandra.schema import open_database
 from arclink.engines.cassandra.tables import KEYED, NUMBERED
 from arclink.errors import StoreError

@@ -10,8 +10,8 @@ from unittest.mock import patch
 import pytest
 
 from arclink.access.answers import answer_link_query
-from arclink.access.members import Budget, Member
 from arclink.access.queries import LinkQuery
+from arclink.access.reader import Budget, Member
 from arclink.engines.cassandra.steps import FRESH
 from arclink.engines.cassandra.store import CassandraStore
 from arclink.model import Surt

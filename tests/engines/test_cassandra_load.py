@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from arclink.cli.main import group
 from arclink.engines.cassandra.addresses import parse_address
-from arclink.engines.cassandra.by_jobs import load_parts
+from arclink.engines.cassandra.load import load_parts
 from arclink.engines.cassandra.schema import open_database
 from arclink.engines.cassandra.tables import KEYED, NUMBERED
 from arclink.errors import PipelineError, StoreError

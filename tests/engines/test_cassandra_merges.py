@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from arclink.engines.cassandra import merging, schema, surt_lists, tasks
+from arclink.engines.cassandra import schema, surt_lists, tasks
+from arclink.engines.cassandra import surt_lists as merging
 from arclink.engines.cassandra.addresses import parse_address
-from arclink.engines.cassandra.by_jobs import load_parts
 from arclink.engines.cassandra.database import Database
+from arclink.engines.cassandra.load import load_parts
 from arclink.engines.cassandra.schema import open_database
 from arclink.engines.cassandra.store import CassandraStore
 from arclink.errors import StoreError

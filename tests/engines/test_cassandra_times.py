@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from arclink.cli.main import group
 from arclink.engines.cassandra.addresses import parse_address
-from arclink.engines.cassandra.by_jobs import load_parts
+from arclink.engines.cassandra.load import load_parts
 from arclink.engines.cassandra.reader import CassandraReader
 from arclink.engines.cassandra.schema import open_database
 from arclink.engines.cassandra.steps import Steps
@@ -24,7 +24,7 @@ from arclink.known import NOT_COUNTED
 from arclink.model import Memento, Span, Timestamp
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore, OpenStore, Takedown, WholeStore
-from arclink.uris.methods import key_of_answer
+from arclink.uris.surts import key_of_answer
 from tests.engines.builds import cluster_of
 from tests.engines.conftest import Cassandra
 from tests.relations.cases import TRUTHS

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.errors import PipelineError
-from arclink.mapreduce import versions
+from arclink.mapreduce import job_settings as versions
 from arclink.network.engine_files import files_of
 from tests.engines.builds import answers, build, counts_of
 from tests.engines.conftest import ROOT, engines_folder, needs, run_script, running_moto, running_s3

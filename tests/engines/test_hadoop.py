@@ -169,7 +169,7 @@ def test_the_graph_files_in_hdfs_are_those_of_a_build_here(
     from arclink.pipeline import stages
     from arclink.pipeline.inputs import describe, find_archives
     from arclink.pipeline.settings import BuildSettings
-    from arclink.store.empty import EmptyStore
+    from arclink.store.protocols import EmptyStore
 
     run = JobRunner("local", 2, tmp_path / "tasks")
     files = describe(find_archives([str(here.archive)]), {})

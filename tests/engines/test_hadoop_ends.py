@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from arclink.demo import write_demo_archive
+from arclink.engines.hadoop import CLIENT
 from arclink.engines.hdfs import WebHdfs
-from arclink.engines.yarn import CLIENT
 from tests.engines.builds import SECONDS, answers, build
 from tests.engines.conftest import ROOT, Hadoop
 

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.engines import hdfs as network_hdfs
-from arclink.engines.hadoop_tokens import TOKEN_FILE
 from arclink.engines.hdfs import AUTHORITY, WebHdfs
+from arclink.engines.name_nodes import TOKEN_FILE
 from arclink.errors import InputError
 from tests.engines.builds import answers, build
 from tests.engines.conftest import Hadoop, engines_folder, needs, running_hadoop

@@ -13,8 +13,8 @@ from arclink.cli.main import group
 from arclink.engines.check_environment import MARK
 from arclink.engines.engine import JobCall
 from arclink.errors import PipelineError
+from arclink.mapreduce.job_settings import versions_here
 from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
-from arclink.mapreduce.versions import versions_here
 from tests.engines.conftest import Hadoop
 from tests.mapreduce.contract import Inputs, without_blocks
 

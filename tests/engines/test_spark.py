@@ -21,7 +21,7 @@ from arclink.demo import write_demo_archive
 from arclink.engines.spark import SparkRunner
 from arclink.errors import PipelineError
 from arclink.jobs.rank_pages import RankPages
-from arclink.mapreduce import versions
+from arclink.mapreduce import job_settings as versions
 from arclink.mapreduce.job import ArclinkJob
 from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.pipeline import stages

@@ -1,7 +1,7 @@
 """The edges of an export in a form that tests compare."""
 
-from arclink.analysis.export.cuts import Picture
-from arclink.analysis.export.markup import links_of, nodes_of
+from arclink.analysis.export.graphs import Picture
+from arclink.analysis.export.node_facts import links_of, nodes_of
 
 Edges = dict[tuple[str, str], tuple[int, int, int]]
 

@@ -10,17 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.access.kinds import NAVIGATION, Kinds, parse_kinds
-from arclink.analysis.export import cuts as cutting
 from arclink.analysis.export import graphs
-from arclink.analysis.export.cuts import in_core, significance
+from arclink.analysis.export import graphs as cutting
 from arclink.analysis.export.exports import picture_of
-from arclink.analysis.export.graphs import LINK
-from arclink.analysis.export.markup import links_of, nodes_of
+from arclink.analysis.export.graphs import LINK, in_core, significance
+from arclink.analysis.export.node_facts import links_of, nodes_of
 from arclink.analysis.export.queries import ExportQuery
-from arclink.analysis.matrices.edges import Nodes as Numbers
-from arclink.analysis.matrices.edges import rows_of
 from arclink.analysis.matrices.slice_cache import open_slices
-from arclink.analysis.matrices.slices import Level, SliceOptions
+from arclink.analysis.matrices.slices import Level, SliceOptions, rows_of
+from arclink.analysis.matrices.slices import Nodes as Numbers
 from arclink.model import Kind
 from arclink.store.location import open_store
 from arclink.uris.surts import surt_of

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from arclink.access.texts import printable_uri
 from arclink.analysis.export.exports import picture_of
 from arclink.analysis.export.link_scan import links_shown
-from arclink.analysis.export.markup import nodes_of
+from arclink.analysis.export.node_facts import Spell, joined, nodes_of, spells_of
 from arclink.analysis.export.queries import ExportQuery
-from arclink.analysis.export.spells import Spell, joined, spells_of
 from arclink.analysis.matrices.slices import Level
 from arclink.model import Timestamp, UriR
 from arclink.store.location import open_store

@@ -17,9 +17,9 @@ import pytest
 from arclink.access.answers import answer_link_query
 from arclink.access.formats import FORMATS
 from arclink.access.formats.statements import TWG, describe_outlink, ntriples_lines
-from arclink.access.members import member_of
 from arclink.access.queries import LinkQuery
-from arclink.analysis.export import parquet
+from arclink.access.reader import member_of
+from arclink.analysis.export import scripts as parquet
 from arclink.analysis.export.exports import export
 from arclink.analysis.export.link_scan import links_shown
 from arclink.analysis.export.queries import ExportQuery

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.extract import feeds
-from arclink.extract.entities import included
 from arclink.extract.feeds import FEED_KINDS, extract_feed_links, is_feed, links_of
 from arclink.extract.html import DEFAULT_KINDS, Limits, extract_links
+from arclink.extract.xhtml import included
 from arclink.model import Kind, RawLink, UriR
 from arclink.reasons import Reason
 from arclink.uris.resolution import Base

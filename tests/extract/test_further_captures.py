@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from arclink.extract import further_captures
-from arclink.extract.further_captures import RECORDED, further_pointers, pairs_of
+from arclink.extract import reading_tasks as further_captures
+from arclink.extract.reading_tasks import RECORDED, further_pointers, pairs_of
 from arclink.model import NO_CHECKSUM, Checksum, Memento, Surt, Timestamp, UriR
 from arclink.reasons import Reason
 from arclink.rows.pointers import (

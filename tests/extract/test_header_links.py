@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.http import quote_header_value
 
+from arclink.access.answers import follow
 from arclink.access.queries import LinkQuery
-from arclink.access.redirect_targets import follow
 from arclink.archives.payloads import redirect_checksum
 from arclink.extract.header_links import HeaderLink, parse_link_header
 from arclink.extract.settings import ExtractSettings

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.archives.byte_sources import LocalBytes
-from arclink.archives.names import known_as
+from arclink.archives.locations import known_as
 from arclink.extract import listed_files
 from arclink.extract.listed_files import ListedFiles, write_list
 

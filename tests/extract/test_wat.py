@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from arclink.archives.reader import NO_HEADERS, ArchiveFile, ArchiveRecord
 from arclink.archives.wat import MOST_VALUES, Described, describe, is_described
 from arclink.errors import PayloadError, RecordError
+from arclink.extract.header_links import wat_links
 from arclink.extract.html import Limits
-from arclink.extract.wat_links import wat_links
 from arclink.filter.index import index_archive
 from arclink.filter.rules import Rules
 from arclink.filter.selection import map_captures, reduce_captures

@@ -12,7 +12,7 @@ from arclink.filter.index import index_archive
 from arclink.filter.rules import Rules
 from arclink.filter.selection import map_captures, reduce_captures
 from arclink.reasons import Reason
-from arclink.rows.findings import FINDINGS
+from arclink.rows.file_ranges import FINDINGS
 from tests.archives.made_archives import warc
 
 Json = dict[str, Any]  # what a test makes up

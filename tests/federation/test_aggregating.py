@@ -17,14 +17,12 @@ import pytest
 from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 
-from arclink.access.archives import Outcome
+from arclink.access.provenance import Outcome
 from arclink.access.queries import LinkQuery
 from arclink.cli.main import group
 from arclink.errors import InstanceError, OperatorError, StoreError, UsageError
-from arclink.others.federation.http_client import HttpAnswer
-from arclink.others.federation.instances import Instance, parse_instances
-from arclink.others.federation.limits import QueryLimits
-from arclink.others.federation.requests import Asking
+from arclink.others.federation.instances import Instance, QueryLimits, parse_instances
+from arclink.others.federation.requests import Asking, HttpAnswer
 from arclink.service.settings import Settings
 from arclink.uris.surts import surt_of
 from tests.access.rdf_listings import T1

@@ -2,8 +2,7 @@
 
 import pytest
 
-from arclink.others.federation.cache import OVERHEAD, AnswerCache
-from arclink.others.federation.http_client import HttpAnswer
+from arclink.others.federation.requests import OVERHEAD, AnswerCache, HttpAnswer
 
 
 class Clock:

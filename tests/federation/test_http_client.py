@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from arclink.errors import InstanceError
-from arclink.others.federation.http_client import fetch
+from arclink.others.federation.requests import fetch
 from tests.federation.servers import Play, drips, playing, response, sends
 
 MOST = 100_000

@@ -13,16 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.answers import LinkAnswer, answer_link_query
-from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.formats import FORMATS
+from arclink.access.provenance import ArchiveReport, Outcome
 from arclink.known import KnownLinks
 from arclink.model import Timestamp, UriR
-from arclink.others.federation.instance_answers import as_received
-from arclink.others.federation.json_answers import parse_json_answer
+from arclink.others.federation.instance_answers import (
+    accepted_findings,
+    as_received,
+    parse_json_answer,
+)
 from arclink.others.federation.listings import parse_listing
-from arclink.others.federation.merge import merge
-from arclink.others.federation.merged_answers import MergedQuery, answer_of
-from arclink.others.federation.validation import accepted_findings
+from arclink.others.federation.merge import MergedQuery, answer_of, merge
 from tests.store.memory_store import MemoryStore, Page, link
 
 A, WWW = "http://a.example/", "http://www.a.example/"

@@ -8,18 +8,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.answers import LinkAnswer
-from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.formats import FORMATS
 from arclink.access.formats.table import write_table
+from arclink.access.provenance import ArchiveReport, Outcome, Refused
 from arclink.access.queries import BadParameterError, Direction
 from arclink.access.reader import MementoSummary
 from arclink.known import KnownLinks
 from arclink.model import Kind, Timestamp, UriR
-from arclink.others.federation.instance_answers import ReceivedAnswer, ReceivedLink
-from arclink.others.federation.json_answers import parse_json_answer
-from arclink.others.federation.merge import Findings, SeenInForce, SeenLink, merge
-from arclink.others.federation.merged_answers import MergedQuery, answer_of
-from arclink.others.federation.validation import accepted_findings
+from arclink.others.federation.instance_answers import (
+    ReceivedAnswer,
+    ReceivedLink,
+    accepted_findings,
+    parse_json_answer,
+)
+from arclink.others.federation.merge import (
+    Findings,
+    MergedQuery,
+    SeenInForce,
+    SeenLink,
+    answer_of,
+    merge,
+)
 from arclink.uris.surts import surt_of
 
 A, B, C = "http://a.example/", "http://b.example/", "http://www.c.example/x|y"

@@ -10,10 +10,10 @@ import rdflib
 
 import arclink
 from arclink.access.answers import answer_link_query
-from arclink.access.archives import Outcome
 from arclink.access.formats import FORMATS
-from arclink.access.members import Member
+from arclink.access.provenance import Outcome
 from arclink.access.queries import LinkQuery
+from arclink.access.reader import Member
 from arclink.errors import InstanceError, UsageError
 from arclink.linkgraph import LinkGraph
 from tests.access.rdf_listings import LISTING_1

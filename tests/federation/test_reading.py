@@ -10,22 +10,25 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from arclink.access.archives import Refused
 from arclink.access.formats import FORMATS
+from arclink.access.provenance import Refused
 from arclink.access.queries import LinkQuery
 from arclink.errors import InstanceError, UsageError
 from arclink.model import UriR
-from arclink.others.federation.instance_answers import ReceivedAnswer, as_received
+from arclink.others.federation.instance_answers import (
+    ReceivedAnswer,
+    accepted_findings,
+    as_received,
+    parse_json_answer,
+)
 from arclink.others.federation.instances import (
     parse_instance,
     parse_instances,
     plain_question,
     question,
 )
-from arclink.others.federation.json_answers import parse_json_answer
 from arclink.others.federation.listings import absolute_name, parse_listing
 from arclink.others.federation.merge import Findings
-from arclink.others.federation.validation import accepted_findings
 from tests.access.example_answers import A, B, answer_of, member
 from tests.access.rdf_listings import LISTING_1, T1, T2
 from tests.access.rdf_readers import ODD

@@ -18,13 +18,13 @@ from arclink.reasons import Reason
 from arclink.rows.file_ranges import (
     DividedFile,
     FileRange,
+    Finding,
     RangeReport,
     format_range,
     format_report,
     parse_range,
     parse_report,
 )
-from arclink.rows.findings import Finding
 from tests.archives.made_archives import arc, gzipped, http, page, warc
 from tests.archives.odd_members import MEMBERS, NESTED, PAGES, Makers, digested, noise
 

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from arclink.filter.index import index_archive, index_range
-from arclink.filter.request_records import NEAR
+from arclink.filter.index import NEAR, index_archive, index_range
 from arclink.rows.cdx import parse_row
-from arclink.rows.file_ranges import FileRange, RangeReport, ranges_of
-from arclink.rows.findings import Finding
+from arclink.rows.file_ranges import FileRange, Finding, RangeReport, ranges_of
 from tests.archives.made_archives import gzipped, http, request, response, warc
 
 URI = "http://a.example/p"

@@ -25,8 +25,8 @@ from arclink.archives.wat import describe
 from arclink.errors import ArclinkError
 from arclink.extract.charsets import decode_html
 from arclink.extract.feeds import links_of
+from arclink.extract.header_links import wat_links
 from arclink.extract.html import Limits, parse_srcset
-from arclink.extract.wat_links import wat_links
 from arclink.model import UriR
 from arclink.rows.cdx import parse_row
 

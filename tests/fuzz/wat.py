@@ -8,8 +8,8 @@ from dataclasses import replace
 from arclink.archives.reader import NO_HEADERS, ArchiveRecord
 from arclink.archives.wat import describe, is_described
 from arclink.errors import PayloadError, RecordError
+from arclink.extract.header_links import wat_links
 from arclink.extract.html import DEFAULT_KINDS, DERIVED_KINDS, Limits
-from arclink.extract.wat_links import wat_links
 from arclink.filter.index import capture_of
 from arclink.model import UriR
 from arclink.rows.cdx import CAPTURES, NOT_CAPTURES, format_row, parse_row

@@ -175,7 +175,7 @@ def flat_inlinks(rows: list[Row]) -> Iterator[tuple[Surt, UriR, Kind, str, str |
 
 @pytest.fixture(autouse=True, params=[3, 2500], ids=["small blocks", "large blocks"])
 def _block_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arclink.graph.blocks.BLOCK_LINKS", request.param)
+    monkeypatch.setattr("arclink.graph.join.BLOCK_LINKS", request.param)
 
 
 @settings(
@@ -375,8 +375,8 @@ def pages_with_a_hub(count: int, links: int) -> list[Page]:
 def test_a_hub_is_shared_out_to_tasks(
     links: int, flush_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arclink.graph.blocks.BLOCK_CONTENTS", 400)
-    monkeypatch.setattr("arclink.graph.blocks.BLOCK_LINKS", 2500)
+    monkeypatch.setattr("arclink.graph.join.BLOCK_CONTENTS", 400)
+    monkeypatch.setattr("arclink.graph.join.BLOCK_LINKS", 2500)
     tasks = 8
     rows, _ = joined(pages_with_a_hub(9_000, links), flush_at)
     bytes_of: Counter[int] = Counter(dict.fromkeys(range(tasks), 0))

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from arclink.analysis.matrices.pagerank import RankOptions, rank
 from arclink.analysis.matrices.slice_builder import build_slices
-from arclink.analysis.matrices.slices import Level, SliceOptions
-from arclink.analysis.matrices.windows import Windows
+from arclink.analysis.matrices.slices import Level, SliceOptions, Windows
 from arclink.model import Kind, Memento, Outlink, Scope, UriR
 from arclink.store.location import open_store
 from tests.store.contract import load_next

@@ -18,7 +18,7 @@ from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.pipeline import stages
 from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.pointer_files import read_pointers, write_pointers
+from arclink.pipeline.rows import read_pointers, write_pointers
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.pointers import PointerKind
@@ -32,9 +32,8 @@ from arclink.rows.relations import (
     split_target_key,
     tag,
 )
-from arclink.store.empty import EmptyStore
 from arclink.store.known_payloads import is_of_checksum
-from arclink.store.protocols import KnownFile
+from arclink.store.protocols import EmptyStore, KnownFile
 
 
 @dataclass(frozen=True, slots=True)

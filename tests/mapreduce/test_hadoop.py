@@ -17,7 +17,10 @@ from arclink.engines.engine import JobCall, seconds_of_tasks
 from arclink.engines.hadoop import COMBINED, MOST_PARTS, USUAL_BLOCK, HadoopRunner, failure_of
 from arclink.errors import PipelineError, TaskError
 from arclink.jobs.invert_links import InvertLinks
-from arclink.mapreduce.properties import (
+from arclink.mapreduce.job_settings import (
+    CONTAINER,
+    CPU_OF_JVM,
+    CPU_OF_PYTHON,
     IN_ONE_CONTAINER,
     LEAST_SPLIT,
     MASTER_MEMORY,
@@ -28,7 +31,6 @@ from arclink.mapreduce.properties import (
     TASK_OPTIONS,
 )
 from arclink.mapreduce.runs import JOBS
-from arclink.mapreduce.task_variables import CONTAINER, CPU_OF_JVM, CPU_OF_PYTHON
 from arclink.shares import BYTES_OF_CORE
 from tests.mapreduce.files_in_memory import Files
 

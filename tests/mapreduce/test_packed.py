@@ -13,12 +13,11 @@ import pytest
 
 from arclink.engines.check_environment import MARK
 from arclink.engines.emr import EmrRunner
-from arclink.engines.environment import pack_environment
+from arclink.engines.environment import check_packed, pack_environment, setup_of
 from arclink.engines.hadoop import HadoopRunner
 from arclink.engines.hdfs import WebHdfs
-from arclink.engines.packed import check_packed, setup_of
 from arclink.errors import UsageError
-from arclink.mapreduce.versions import versions_here
+from arclink.mapreduce.job_settings import versions_here
 from arclink.network.engine_files import FileEntry
 from tests.mapreduce.files_in_memory import Files
 
@@ -159,7 +158,7 @@ def test_a_packed_environment_has_what_tasks_import_and_nothing_of_terminals(
         assert not [name for name in opened.getnames() if name.startswith(("rich/", "pygments/"))]
         opened.extractall(tmp_path / "unpacked", filter="data")
     code = (
-        "import pkgutil, importlib, arclink.jobs, arclink.engines.cassandra.by_jobs\n"
+        "import pkgutil, importlib, arclink.jobs, arclink.engines.cassandra.load\n"
         "for job in pkgutil.iter_modules(arclink.jobs.__path__):\n"
         "    importlib.import_module('arclink.jobs.' + job.name)\n"
     )

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from arclink.mapreduce.relation_files import RelationFiles, divide
+from arclink.mapreduce.local import RelationFiles, divide
 from arclink.rows.relations import ROWS
 
 

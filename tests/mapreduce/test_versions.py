@@ -6,8 +6,7 @@ import pytest
 
 from arclink.errors import PipelineError
 from arclink.mapreduce.job import as_written
-from arclink.mapreduce.task_variables import KEY_COLUMNS
-from arclink.mapreduce.versions import check_versions, versions_here
+from arclink.mapreduce.job_settings import KEY_COLUMNS, check_versions, versions_here
 
 
 def test_equal_versions_pass_and_none_are_asked_for_on_one_machine() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.engines.hadoop_tokens import TOKEN_FILE, parse_tokens, read_token, ticket_header
+from arclink.engines.name_nodes import TOKEN_FILE, parse_tokens, read_token, ticket_header
 from arclink.errors import InputError
 from tests.network.token_files import text_of, token, token_file
 

@@ -16,9 +16,8 @@ from arclink.archives.locations import RemotePath
 from arclink.archives.marks import look_at_each
 from arclink.archives.reader import ArchiveFile
 from arclink.engines import hdfs as network_hdfs
-from arclink.engines.hadoop_tokens import TOKEN_FILE
 from arclink.engines.hdfs import BLOCK, HdfsBytes, WebHdfs, webhdfs_address
-from arclink.engines.name_nodes import ADDRESS, SETTINGS, uses_webhdfs
+from arclink.engines.name_nodes import ADDRESS, SETTINGS, TOKEN_FILE, uses_webhdfs
 from arclink.errors import InputError
 from arclink.mapreduce.runs import JobRunner
 from arclink.pipeline import inputs

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arclink.access.explanations import explain
+from arclink.access.evidence import explain
 from arclink.filter.index import index_archive
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings

@@ -16,7 +16,7 @@ import pytest
 from arclink.pipeline.build import BuildReport
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.rows.findings import Finding, format_finding, parse_finding
+from arclink.rows.file_ranges import Finding, format_finding, parse_finding
 from arclink.store.location import open_store
 from benchmarks.built_stores import build_store
 from tests.archives.made_archives import gzipped, http, warc

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from arclink.access.explanations import explain
+from arclink.access.evidence import explain
 from arclink.reasons import Reason
 from arclink.store.location import open_store
 from arclink.uris.surts import surt_of

@@ -9,8 +9,8 @@ from typing import Literal
 import pytest
 
 import arclink
-from arclink.access.members import Validity
 from arclink.access.queries import LinkQuery
+from arclink.access.reader import Validity
 from arclink.analysis.matrices.paths import PathChoice, PathQuery, Usable, find_path
 from arclink.analysis.matrices.slices import Level
 from arclink.model import Timestamp, UriR

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arclink.extract import further_captures
+from arclink.extract import reading_tasks as further_captures
 from arclink.filter.rules import Rules
 from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.model import Checksum, Memento, Surt, Timestamp, UriR
@@ -14,7 +14,7 @@ from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.rows.pointers import PointerKind, format_pointer, parse_pointer
 from arclink.rows.relations import format_memento
-from arclink.store.awaited_contents import awaited_contents
+from arclink.store.known_payloads import awaited_contents
 from arclink.store.location import open_store
 from benchmarks.built_stores import build_store
 from tests.archives.made_archives import http, warc
@@ -199,7 +199,7 @@ def test_a_revisit_of_what_the_rules_leave_out_says_so(folder: Path, tmp_path: P
     assert report.counts[Reason.PAYLOAD_LEFT_OUT] == 1
     assert report.counts[Reason.PAYLOAD_NOT_AT_HAND] == 0
     with open_store(str(tmp_path / "l.db")) as opened:
-        from arclink.access.explanations import explain
+        from arclink.access.evidence import explain
 
         (explanation,) = explain(opened, "http://h.example/b")
     assert explanation.reason is Reason.PAYLOAD_LEFT_OUT
@@ -214,7 +214,7 @@ def test_a_later_revisit_of_an_image_of_the_same_page_says_so_too(
     for name in ("a.warc", "b.warc"):
         build_store(folder, tmp_path / "l.db", ALONE, inputs=[str(folder / name)])
     with open_store(str(tmp_path / "l.db")) as opened:
-        from arclink.access.explanations import explain
+        from arclink.access.evidence import explain
 
         reasons = [explanation.reason for explanation in explain(opened, "http://h.example/a")]
     assert reasons == [Reason.MEMENTO_MIME, Reason.PAYLOAD_LEFT_OUT]

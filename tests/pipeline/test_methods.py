@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.access.captures import CaptureQuery, answer_captures
-from arclink.access.explanations import explain
+from arclink.access.evidence import explain
 from arclink.captures.locate import capture_at, capture_near, find_capture
 from arclink.captures.read import PageReader
 from arclink.cli.main import group

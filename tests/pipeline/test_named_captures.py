@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arclink.access.explanations import explain
-from arclink.access.formats.explanations import explanation_lines
+from arclink.access.evidence import explain
+from arclink.access.formats.table import explanation_lines
 from arclink.captures.locate import capture_at
 from arclink.captures.read import PageReader
 from arclink.errors import CaptureError

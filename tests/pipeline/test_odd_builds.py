@@ -10,8 +10,7 @@ from arclink.errors import StoreError
 from arclink.filter.rules import Rules
 from arclink.pipeline.build import build
 from arclink.pipeline.inputs import describe, find_archives
-from arclink.pipeline.progress import ShownProgress
-from arclink.pipeline.settings import BuildSettings
+from arclink.pipeline.settings import BuildSettings, ShownProgress
 from arclink.progress import Silent
 from arclink.reasons import Reason
 from arclink.rows.cdx import LONGEST_URI

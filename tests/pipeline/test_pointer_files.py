@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from arclink.extract.further_captures import further_pointers, pairs_of
+from arclink.extract.reading_tasks import further_pointers, pairs_of
 from arclink.mapreduce.runs import parts_of
 from arclink.model import Checksum, Payload, Scope, Timestamp, UriR
-from arclink.pipeline import pointer_files
-from arclink.pipeline.pointer_files import choose, read_pointers
+from arclink.pipeline import rows as pointer_files
+from arclink.pipeline.rows import choose, read_pointers
 from arclink.reasons import Reason
 from arclink.rows.pointers import (
     NO_FILE,
@@ -24,7 +24,7 @@ from arclink.rows.pointers import (
     format_absent,
 )
 from arclink.rows.relations import PAYLOADS, format_payload
-from arclink.store.empty import EmptyStore
+from arclink.store.protocols import EmptyStore
 
 
 def pointer(

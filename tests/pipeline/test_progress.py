@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from arclink.pipeline.progress import SHARES, ShownProgress
+from arclink.pipeline.settings import SHARES, ShownProgress
 from arclink.progress import PlainLines
 from arclink.reasons import Reason
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.engines.rates import (
+from arclink.engines.cluster_size import (
     MEASURED_ON,
     TASKS,
     UNITS,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arclink.captures.subsets.opener import open_graph
+from arclink.captures.subsets.catalog import open_graph
 from arclink.cli.main import group
 from arclink.filter.rules import Rules
 from arclink.model import Surt

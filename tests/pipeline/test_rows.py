@@ -16,7 +16,7 @@ from arclink.filter.sharing import IN_STORE, NO_ROW, RowSharing, SharedFile, che
 from arclink.mapreduce.runs import JobRunner
 from arclink.pipeline.rows import SharedRows, share_rows, share_rows_by_tasks
 from arclink.reasons import Reason
-from arclink.rows import cdx_pieces
+from arclink.rows import cdx_files as cdx_pieces
 from arclink.rows.cdx import read_rows
 from tests.archives.made_archives import http, warc
 

@@ -17,15 +17,20 @@ from arclink.engines.cluster_size import (
     LOOK_AT_FILE,
     NOTE_FILE,
     STORE,
+    TASKS,
+    UNITS,
     UNPACK,
     USE,
+    Amounts,
     Collection,
     PlannedCluster,
+    Rate,
+    format_rates,
+    measured_rates,
     paper_bytes,
     paper_hours,
     plan,
 )
-from arclink.engines.rates import TASKS, UNITS, Amounts, Rate, format_rates, measured_rates
 from arclink.errors import UsageError
 from arclink.pipeline.inputs import MANY_FILES
 from arclink.pipeline.settings import usual_batch_bytes

@@ -16,10 +16,9 @@ from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
-from arclink.store.empty import EmptyStore
 from arclink.store.graph_files import RELATIONS, find_parts, identity_of
 from arclink.store.location import open_store
-from arclink.store.protocols import Builds, Cluster, KnownFile, KnownPayloads, Removed
+from arclink.store.protocols import Builds, Cluster, EmptyStore, KnownFile, KnownPayloads, Removed
 from tests.store.memory_store import MemoryStore
 
 FILE = KnownFile("a.warc.gz", "/archive/a.warc.gz", 12, "f1")

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.chronicles import answer_chronicle
 from arclink.access.differences import Change, DiffQuery, answer_diff
-from arclink.access.levels import GroupLevel, LevelQuery, answer_level
-from arclink.access.members import Budget
+from arclink.access.levels import AnchorsQuery, GroupLevel, LevelQuery, answer_anchors, answer_level
 from arclink.access.queries import Direction, LinkQuery
+from arclink.access.reader import Budget
 from arclink.access.texts import printable
 from arclink.model import Span, Timestamp, UriR
 from arclink.store.protocols import Answers

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.formats.link_rows import anchors_as_rows
-from arclink.access.levels import LevelQuery, answer_level
+from arclink.access.levels import AnchorsQuery, LevelQuery, answer_anchors, answer_level
 from arclink.access.queries import Direction
 from arclink.access.tallies import Period
 from arclink.analysis.matrices.slices import Level

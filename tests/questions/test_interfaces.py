@@ -29,7 +29,7 @@ from arclink.analysis.questions.asking import ask, key_of
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import QUESTIONS, QuestionScope
 from arclink.analysis.relations.database import ShownRelations
-from arclink.captures.subsets.opener import narrowed
+from arclink.captures.subsets.catalog import narrowed
 from arclink.cli.main import group
 from arclink.errors import OperatorError, UsageError
 from arclink.linkgraph import LinkGraph

@@ -12,23 +12,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.access.anchors import AnchorsQuery, answer_anchors
 from arclink.access.answers import answer_link_query
 from arclink.access.chronicles import answer_chronicle
 from arclink.access.formats import FORMATS
 from arclink.access.formats.link_rows import anchors_as_rows
 from arclink.access.formats.rows import ROW_FORMATS
-from arclink.access.levels import KnownHosts
+from arclink.access.levels import AnchorsQuery, KnownHosts, answer_anchors
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
 from arclink.access.tallies import Period
-from arclink.analysis.charts.time_axis import Axis, beginning
+from arclink.analysis.charts.svg import Axis, beginning
 from arclink.analysis.questions.asking import ask
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.rows import ask_as_rows
 from arclink.analysis.questions.table import QUESTIONS
 from arclink.analysis.relations.database import RelationsDatabase
-from arclink.captures.subsets.capture_counts import count_captures
+from arclink.captures.subsets.view import count_captures
 from arclink.checksums import checksum_of_reference
 from arclink.known import KnownLinks
 from arclink.linkgraph import LinkGraph

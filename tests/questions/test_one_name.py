@@ -11,18 +11,17 @@ from click.testing import CliRunner
 from flask.testing import FlaskClient
 
 import arclink
-from arclink.access.capabilities import IN_ROWS, capability
-from arclink.access.common import KINDS
-from arclink.access.declarations import AnyParameter, BadParameterError
-from arclink.access.signatures import keyword
+from arclink.access.capabilities import capability, keyword
+from arclink.access.declarations import KINDS, AnyParameter, BadParameterError
 from arclink.analysis.questions.queries import ASK_PARAMETERS
 from arclink.analysis.questions.table import _WAS, QUESTIONS
 from arclink.cli.main import group
+from arclink.rooms import CAPABILITIES
 from arclink.service.application import create_app
 from arclink.service.settings import Settings
 from tests.demos import Demos
 
-BOTH = [name for name in IN_ROWS if name in QUESTIONS]
+BOTH = [name for name in CAPABILITIES if name in QUESTIONS]
 PARTS = ["*.kalvik2010.example", "http://www.kalvik2010.example/*", "*"]
 GIVEN = {"anchors": {"by": "year"}, "diff": {"from": "2009", "to": "201003"}}
 

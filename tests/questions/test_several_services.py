@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from jsonschema_rs import validator_for
 
 import arclink
-from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.declarations import BadParameterError, Given
 from arclink.access.formats.rows import ROW_FORMATS
+from arclink.access.provenance import ArchiveReport, Outcome
 from arclink.analysis.questions.archive_answers import accepted_answer
 from arclink.analysis.questions.merged import (
     MergedQuestion,
@@ -29,8 +29,7 @@ from arclink.analysis.questions.rows import ASK_FORMATS
 from arclink.analysis.questions.table import QUESTIONS
 from arclink.cli.main import group
 from arclink.errors import InstanceError, Limit, LimitError, StoreError, UsageError
-from arclink.others.federation.instances import Instance
-from arclink.others.federation.limits import QueryLimits
+from arclink.others.federation.instances import Instance, QueryLimits
 from arclink.others.federation.requests import Asking
 from arclink.service.schemas import SCHEMAS
 from arclink.service.settings import Settings

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from arclink.access.answers import answer_link_query
 from arclink.access.chronicles import answer_chronicle
 from arclink.access.differences import Change, DiffQuery, answer_diff
-from arclink.access.link_states import State
 from arclink.access.queries import LinkQuery
+from arclink.access.reader import State
 from arclink.analysis.questions.asking import ask
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import QUESTIONS

@@ -28,13 +28,13 @@ import click
 
 import arclink
 from arclink import linkgraph
-from arclink.access import capture_fields, methods, signatures
-from arclink.access.capabilities import IN_ROWS, capability
+from arclink.access import capabilities as signatures
+from arclink.access import capture_fields, methods
+from arclink.access.capabilities import capability, method_of
 from arclink.access.capture_fields import CaptureField, CaptureForm
 from arclink.access.declarations import AnyParameter, attributes_of, default_of
-from arclink.access.members import Budget
 from arclink.access.methods import Methods
-from arclink.access.signatures import method_of
+from arclink.access.reader import Budget
 from arclink.analysis.charts import results
 from arclink.analysis.questions.table import COLUMNS as ANSWERED
 from arclink.analysis.questions.table import QUESTIONS
@@ -49,10 +49,11 @@ from arclink.linkgraph import LinkGraph
 from arclink.mapreduce.job_settings import NEEDED
 from arclink.mapreduce.runs import JOBS
 from arclink.operations import functions
-from arclink.others.federation.limits import QueryLimits
+from arclink.others.federation.instances import QueryLimits
 from arclink.others.wayback.client import Manners
 from arclink.others.wayback.fetch import FetchSettings
 from arclink.reasons import Reason
+from arclink.rooms import CAPABILITIES
 from arclink.service.agents.tools import LEFT_OUT, tools_of
 from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
@@ -475,7 +476,7 @@ _HEAD_OF_STUB = """\
 
 def stub_of_methods() -> str:
     """Return the text of the stub of the methods with declared keywords."""
-    made = {name: method_of(name) for name in IN_ROWS}
+    made = {name: method_of(name) for name in CAPABILITIES}
     made |= {
         name: one
         for name, one in vars(LinkGraph).items()

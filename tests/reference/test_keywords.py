@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import arclink
-from arclink.access.capabilities import IN_ROWS
 from arclink.access.declarations import AnyParameter
 from arclink.errors import UsageError
 from arclink.linkgraph import LinkGraph
+from arclink.rooms import CAPABILITIES
 from tests.store.memory_store import MemoryStore
 
 NAMED = {
@@ -39,7 +39,7 @@ def arguments(name: str) -> Mapping[str, inspect.Parameter]:
 
 def test_all_methods_with_keywords_of_a_command_have_declared_ones() -> None:
     graphs = ("outlinks", "inlinks", "ask", "stream", "to_networkx", "to_pandas", "to_rdf")
-    expected = {*graphs, "export", "export_captures", *IN_ROWS}
+    expected = {*graphs, "export", "export_captures", *CAPABILITIES}
     assert {f"graph.{one}" for one in expected} <= {*DECLARED}
     for name, one in NAMED.items():
         if inspect.isfunction(one):

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import pytest
 from flask.testing import FlaskClient
 
-from arclink.access.common import LIMIT
-from arclink.access.declarations import AnyParameter, BadParameterError
+from arclink.access.declarations import LIMIT, AnyParameter, BadParameterError
 from arclink.service.openapi import RESOURCES, Resource
 from tests.reference.tables import commands, options_of
 from tests.service.conftest import PAGES, T1, T2, B, client_of

@@ -70,7 +70,7 @@ for resource in RESOURCES:
         described = describe("")["paths"][resource.path]["get"]["parameters"]
         print(resource.path, "probe-tone" in [one["name"] for one in described])
 print("table", "`probe-tone`" in tables.parameters_table())
-declared = [tables.method_of(name) for name in tables.IN_ROWS if name != "count"]
+declared = [tables.method_of(name) for name in tables.CAPABILITIES if name != "count"]
 declared += [vars(tables.LinkGraph)[name] for name in ("ask", "inlinks", "to_pandas", "export")]
 print("keyword", all("probe_tone" in one.declared for one in declared))
 """

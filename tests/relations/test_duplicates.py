@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import arclink
-from arclink.captures.subsets.opener import open_graph
+from arclink.captures.subsets.catalog import open_graph
 from arclink.checksums import EMPTY_CHECKSUMS, is_reference
 from arclink.cli.main import group
 from arclink.errors import UsageError

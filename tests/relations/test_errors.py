@@ -10,7 +10,7 @@ import pytest
 
 from arclink.analysis.relations import writing
 from arclink.analysis.relations.database import RelationsDatabase, SqlLimits
-from arclink.analysis.relations.errors import SqlError, TablesError, translated
+from arclink.analysis.relations.held import SqlError, TablesError, translated
 from arclink.analysis.relations.writing import PartWriter, connected
 from arclink.errors import Limit, LimitError, OperatorError, StoreError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arclink.analysis.relations.database import ShownRelations, SqlDatabase
-from arclink.analysis.relations.errors import SqlError, TablesError
+from arclink.analysis.relations.held import SqlError, TablesError
 from arclink.analysis.relations.kept import relations_of
 from arclink.errors import UsageError
 from arclink.store.location import open_store
@@ -183,7 +183,7 @@ def test_no_statement_of_a_grammar_writes_a_byte_or_changes_an_answer(
     where: str, subset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Statements that are no query are refused; some frames make a query of one, which reads."""
-    from arclink.captures.subsets.opener import open_graph  # only here
+    from arclink.captures.subsets.catalog import open_graph  # only here
 
     monkeypatch.chdir(tmp_path)
     before = {path: path.read_bytes() for path in table_files(Path(where))}

@@ -31,8 +31,8 @@ from arclink.analysis.relations.database import (
     SqlDatabase,
     SqlLimits,
 )
-from arclink.analysis.relations.errors import SqlError
-from arclink.captures.subsets.opener import open_graph
+from arclink.analysis.relations.held import SqlError
+from arclink.captures.subsets.catalog import open_graph
 from arclink.cli.main import group
 from arclink.cli.sql import typed
 from arclink.errors import LimitError, UsageError

@@ -7,7 +7,7 @@ import duckdb
 
 from arclink.analysis.export.exports import Exported, export
 from arclink.analysis.export.queries import ExportQuery
-from arclink.captures.subsets.opener import narrowed
+from arclink.captures.subsets.catalog import narrowed
 from arclink.store.location import open_store
 
 

@@ -17,9 +17,17 @@ from hypothesis import strategies as st
 from arclink.errors import CdxError, InputError, UsageError
 from arclink.reasons import Reason
 from arclink.rows.cdx import LAYOUTS, parse_row, read_rows
-from arclink.rows.cdx_files import find_cdx, is_usual, read_lines, read_usual_lines, usual_files
-from arclink.rows.cdx_layouts import USUAL, usual_row, with_file
-from arclink.rows.lines import bounded_line_lists
+from arclink.rows.cdx_files import (
+    USUAL,
+    bounded_line_lists,
+    find_cdx,
+    is_usual,
+    read_lines,
+    read_usual_lines,
+    usual_files,
+    usual_row,
+    with_file,
+)
 
 ROW = (
     b"org,h)/ 20140103030321 http://h.org/ text/html 200 B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A - - "

@@ -9,9 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arclink.errors import InputError
-from arclink.rows import cdx_pieces
-from arclink.rows.cdx_files import read_usual_lines
-from arclink.rows.cdx_pieces import format_piece, parse_piece, pieces_of, read_piece
+from arclink.rows import cdx_files as cdx_pieces
+from arclink.rows.cdx_files import (
+    format_piece,
+    parse_piece,
+    pieces_of,
+    read_piece,
+    read_usual_lines,
+)
 
 
 def lines_of(path: Path, prefixes: tuple[str, ...] = ()) -> list[bytes]:

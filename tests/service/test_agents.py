@@ -20,11 +20,12 @@ from click.testing import CliRunner
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from arclink.access.capabilities import IN_ROWS, capability
+from arclink.access.capabilities import capability
 from arclink.analysis.questions.table import QUESTIONS
 from arclink.analysis.relations.kept import relations_of
 from arclink.cli.main import group
 from arclink.model import Surt
+from arclink.rooms import CAPABILITIES
 from arclink.service import openapi
 from arclink.service.agents.tools import LEFT_OUT, QUOTED, ToolAnswer, Tools, cleaned, tools_of
 from arclink.service.application import create_app
@@ -101,11 +102,11 @@ def answer(tools: Tools, name: str, /, **arguments: object) -> Any:
 def test_every_resource_with_json_is_a_tool_or_left_out_with_a_reason() -> None:
     with_json = {one.name for one in openapi.RESOURCES if "application/json" in one.answers}
     assert with_json - {tool.resource.name for tool in TOOLS.values()} == LEFT_OUT.keys()
-    assert IN_ROWS.keys() <= TOOLS.keys()
+    assert CAPABILITIES.keys() <= TOOLS.keys()
     assert TOOLS["ask"].schema["properties"]["question"]["enum"] == [*QUESTIONS]
 
 
-@pytest.mark.parametrize("name", IN_ROWS)
+@pytest.mark.parametrize("name", CAPABILITIES)
 def test_a_tool_has_the_parameters_of(name: str) -> None:
     declared = {one.name for one in capability(name).query.DECLARED}
     assert TOOLS[name].schema["properties"].keys() == declared | {"subset"}

@@ -14,14 +14,14 @@ import ada_url
 import pytest
 from flask.testing import FlaskClient
 
-from arclink.access.replay import ReplayPrefix
+from arclink.access.timemaps import ReplayPrefix
 from arclink.model import Forgotten, Surt
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
-from arclink.uris.in_paths import parse_in_path
 from arclink.uris.resolution import serialised
+from arclink.uris.wrapped import parse_in_path
 from tests.captures.archives import T1, T2, T3, Record, store_of
 from tests.demos import Demos
 from tests.service.conftest import client_of, served

@@ -14,10 +14,9 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from arclink.errors import UsageError
-from arclink.service.addresses import public_path
 from arclink.service.application import create_app
 from arclink.service.collections import create_collections
-from arclink.service.settings import Settings
+from arclink.service.settings import Settings, public_path
 from arclink.store.location import open_store
 from tests.demos import Demos
 from tests.service.running import free_port, serving_store

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import pytest
 
-from arclink.access import members
-from arclink.access.formats.iris import iri
+from arclink.access import reader as members
+from arclink.access.formats.statements import iri
 from arclink.model import Inlink, Surt
 from arclink.store.location import open_store
 from arclink.store.sqlite.store import SqliteStore

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arclink.store.takedown_lists import list_path
+from arclink.store.takedown_files import list_path
 from tests.access.sqlite_pages import load_pages
 from tests.service.conftest import T1, A, B
 from tests.service.running import serving_store

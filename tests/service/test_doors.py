@@ -11,14 +11,14 @@ import pytest
 from click.testing import CliRunner
 
 import arclink
-from arclink.access.capabilities import IN_ROWS, ColumnKind, ToAnswer, capability
+from arclink.access.capabilities import ColumnKind, ToAnswer, capability, keyword
 from arclink.access.declarations import BadParameterError
 from arclink.access.formats.rows import ROW_FORMATS, TIME_COLUMNS
-from arclink.access.members import Budget
-from arclink.access.signatures import keyword
+from arclink.access.reader import Budget
 from arclink.cli.doors import NOT_OVER_HTTP, OVER_HTTP
 from arclink.cli.main import SECTIONS, group
 from arclink.errors import UsageError
+from arclink.rooms import CAPABILITIES
 from arclink.service.application import create_app
 from arclink.service.openapi import RESOURCES
 from arclink.service.settings import Settings
@@ -29,7 +29,7 @@ from tests.service.asked import ASKED, PAGE
 
 CASES = [
     pytest.param(name, asked, id=f"{name} {number}")
-    for name in IN_ROWS
+    for name in CAPABILITIES
     for number, asked in enumerate(ASKED[name])
 ]
 
@@ -108,10 +108,10 @@ def test_each_command_has_a_resource_or_a_reason() -> None:
     assert {*OVER_HTTP} | {*NOT_OVER_HTTP} == names
     assert not {*OVER_HTTP} & {*NOT_OVER_HTTP}
     assert {*OVER_HTTP.values()} <= {resource.path for resource in RESOURCES}
-    assert {f"/{name}" for name in IN_ROWS} <= {*OVER_HTTP.values()}
+    assert {f"/{name}" for name in CAPABILITIES} <= {*OVER_HTTP.values()}
 
 
-@pytest.mark.parametrize("name", IN_ROWS)
+@pytest.mark.parametrize("name", CAPABILITIES)
 def test_methods_say_what_they_take(name: str) -> None:
     method = getattr(arclink.LinkGraph, name)
     arguments = {*inspect.signature(method).parameters} - {"self"}

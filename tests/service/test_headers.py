@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from arclink.cli.main import group
 from arclink.errors import UsageError
 from arclink.service.collections import create_collections
-from arclink.service.headers import parse_origin
 from arclink.service.pages.requests import View
+from arclink.service.responses import parse_origin
 from arclink.service.settings import Settings
 from tests.service.conftest import PAGES, A, client_of
 from tests.store.memory_store import MemoryStore

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from flask.testing import FlaskClient
 
-from arclink.access.members import Budget
+from arclink.access.reader import Budget
 from arclink.others.federation.instances import parse_instances
 from arclink.others.federation.requests import Asking
 from arclink.service.application import create_app

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from arclink.service.addresses import Hosts, hosts_at
 from arclink.service.application import create_app
 from arclink.service.collections import create_collections
 from arclink.service.replay.application import create_replay
-from arclink.service.settings import ReplayOrigin, Settings
+from arclink.service.settings import Hosts, ReplayOrigin, Settings, hosts_at
 from tests.service.conftest import PAGES, A, served
 from tests.store.memory_store import MemoryStore
 

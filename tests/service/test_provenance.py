@@ -19,14 +19,13 @@ from flask.testing import FlaskClient
 
 import arclink
 from arclink.access import provenance as owner
-from arclink.access.capabilities import IN_ROWS, capability
-from arclink.access.formats.parquet import ABOUT
-from arclink.access.formats.rows import ROW_FORMATS, Row, RowAnswer
+from arclink.access.capabilities import capability, keyword
+from arclink.access.formats.rows import ABOUT, ROW_FORMATS, Row, RowAnswer
 from arclink.access.provenance import Provenance, provenance_of
-from arclink.access.signatures import keyword
 from arclink.access.texts import printable
 from arclink.cli.main import group
 from arclink.known import NOT_COUNTED
+from arclink.rooms import CAPABILITIES
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
@@ -350,7 +349,7 @@ def test_pages_of_an_answer_are_from_the_same(client: FlaskClient) -> None:
     assert second["provenance"] == first["provenance"]
 
 
-@pytest.mark.parametrize("name", IN_ROWS)
+@pytest.mark.parametrize("name", CAPABILITIES)
 @pytest.mark.parametrize("number", [0, 1])
 def test_csv_leads_to_its_metadata_which_has_its_columns(
     demos: Demos, name: str, number: int

@@ -8,9 +8,10 @@ import pytest
 from flask.testing import FlaskClient
 from jsonschema_rs import validator_for
 
-from arclink.access.capabilities import IN_ROWS, capability
-from arclink.access.replay import parse_replay
+from arclink.access.capabilities import capability
+from arclink.access.timemaps import parse_replay
 from arclink.model import Surt, Timestamp
+from arclink.rooms import CAPABILITIES
 from arclink.service.schemas import SCHEMAS, _schema_of
 from arclink.service.settings import Settings
 from tests.service.conftest import PAGES, T1, T2, A, B, client_of
@@ -75,11 +76,11 @@ def test_an_answer_has_the_declared_fields_no_other_and_no_fewer(
 
 
 def test_every_capability_has_a_case() -> None:
-    assert {capability(name).schema for name in IN_ROWS} <= {*ANSWERS.values()}
+    assert {capability(name).schema for name in CAPABILITIES} <= {*ANSWERS.values()}
 
 
 def test_the_schema_of_a_capability_has_its_head_and_its_columns() -> None:
-    for name in IN_ROWS:
+    for name in CAPABILITIES:
         one = capability(name)
         properties = SCHEMAS[one.schema]["properties"]
         assert isinstance(properties, Mapping)

@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 from hypothesis import given
 
-from arclink.access.members import Budget
+from arclink.access.reader import Budget
 from arclink.captures.subsets.catalog import SubsetCatalog
 from arclink.captures.subsets.evaluation import Evaluation
 from arclink.captures.subsets.language import Selection, parse_selection, text_of

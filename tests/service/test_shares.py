@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from arclink.access.capabilities import IN_ROWS, Cost, capability
+from arclink.access.capabilities import Cost, capability
 from arclink.analysis.questions.asking import AskAnswer, ask
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.relations.database import RelationsDatabase
 from arclink.model import ALL_TIME, Memento, Span, Surt
+from arclink.rooms import CAPABILITIES
 from arclink.service import loop
 from arclink.service.application import create_app
 from arclink.service.openapi import RESOURCES, Resource
@@ -176,8 +177,8 @@ def test_a_request_costs_what_its_resource_declares(resource: Resource) -> None:
 
 def test_capabilities_that_read_the_whole_graph_are_expensive() -> None:
     cost_of = cost_by_request()
-    costs = {name: cost_of(f"/{name}", "") for name in IN_ROWS}
-    assert costs == {name: capability(name).cost for name in IN_ROWS}
+    costs = {name: cost_of(f"/{name}", "") for name in CAPABILITIES}
+    assert costs == {name: capability(name).cost for name in CAPABILITIES}
     assert {name for name, cost in costs.items() if cost is Cost.EXPENSIVE} == {
         "pagerank",
         "properties",

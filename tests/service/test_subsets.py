@@ -6,7 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 from jsonschema_rs import validator_for
 
-from arclink.access.members import Budget
+from arclink.access.reader import Budget
 from arclink.analysis.relations.kept import relations_of
 from arclink.captures.subsets.catalog import SubsetCatalog
 from arclink.captures.subsets.language import parse_selection

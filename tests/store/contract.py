@@ -35,7 +35,7 @@ from arclink.model import (
     Timestamp,
 )
 from arclink.store.protocols import Answers, Builds, GraphStore, Removed, Scans, Takedown
-from arclink.uris.methods import key_of_answer
+from arclink.uris.surts import key_of_answer
 from tests.relations.cases import CASES, TRUTHS
 from tests.relations.rows import kept_rows, rows_by_tasks, rows_in, rows_of
 from tests.store import graphs as drawn

@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 from hypothesis import strategies as st
 
-from arclink.graph.blocks import Block
+from arclink.graph.join import Block
 from arclink.model import (
     EMPTY_PAYLOAD,
     Checksum,

@@ -25,11 +25,11 @@ from arclink.errors import SealError, StoreError, UsageError
 from arclink.files.atomic import unwritable
 from arclink.model import Forgotten, Surt
 from arclink.service.application import create_app
-from arclink.store import takedown_lists
+from arclink.store import takedown_files as takedown_lists
 from arclink.store.backups import back_up, restore
 from arclink.store.location import open_store, work_folder
 from arclink.store.protocols import Takedown
-from arclink.store.takedown_lists import LISTED, list_path, listed
+from arclink.store.takedown_files import LISTED, list_path, listed
 from tests.demos import Demos
 from tests.durability.disks import interrupted_at, killed_at, on_disk, operations
 from tests.pipeline.store_contents import graph_of
@@ -458,7 +458,7 @@ def test_a_service_finds_the_restored_store_by_itself(store: Path, backup: Path)
 
 
 def test_a_takedown_that_was_cut_off_before_its_commit_is_made_later(store: Path) -> None:
-    from arclink.store.takedown_lists import add_to_list
+    from arclink.store.takedown_files import add_to_list
 
     add_to_list(store, [Takedown(Forgotten(Surt(SITE)), "letter", "2026-11-23T08:00:00Z")])
     assert captures(store, SITE) > 0

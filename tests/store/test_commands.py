@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from arclink.cli.query_commands import load_command
 from arclink.cli.verify import command as verify
 from arclink.errors import StoreError
-from arclink.store.blocks import checks
+from arclink.store.blocks import verification as checks
 from arclink.store.sqlite.store import SqliteStore
 from tests.store.contract import FILES, SETTINGS
 from tests.store.small_graph import execute, write_graph

@@ -29,7 +29,7 @@ from arclink.store.batch_backups import restore_batches
 from arclink.store.layouts import Keys, is_old_file, present_prefixes
 from arclink.store.location import kept_next_to, open_store
 from arclink.store.protocols import Takedown
-from arclink.store.takedown_lists import listed
+from arclink.store.takedown_files import listed
 from arclink.uris.surts import cdx_key, surt_of
 from benchmarks.built_stores import build_store
 from tests.archives.made_archives import http, warc

@@ -9,9 +9,9 @@ import orjson
 import pytest
 
 from arclink.access.captures import OUTPUTS
-from arclink.captures.subsets.capture_counts import count_captures
 from arclink.captures.subsets.evaluation import Evaluation
 from arclink.captures.subsets.language import parse_selection, text_of
+from arclink.captures.subsets.view import count_captures
 from arclink.captures.tables import write_cdxj, write_csv
 from arclink.filter.index import index_archive
 from arclink.model import Memento

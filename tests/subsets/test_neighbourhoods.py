@@ -6,8 +6,8 @@ import pytest
 from arclink.access.kinds import NAVIGATION
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Reading
+from arclink.captures.subsets.evaluation import pages_within
 from arclink.captures.subsets.language import Condition
-from arclink.captures.subsets.neighbourhoods import pages_within
 from arclink.model import Surt, Timestamp, UriR
 from arclink.store.protocols import GraphStore, Scans
 from arclink.timestamps import last_of

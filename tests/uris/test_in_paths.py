@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arclink.access.formats.timemaps import ascii_in_path, ascii_uri
-from arclink.uris.in_paths import format_in_path, parse_in_path
+from arclink.uris.wrapped import format_in_path, parse_in_path
 from tests.uris.generated_uris import ESCAPES, HOSTS, SIGNS
 
 BEFORE = "http://service.example/collection/web/20100212060000id_/"

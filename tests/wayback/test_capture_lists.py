@@ -7,9 +7,8 @@ import pytest
 from arclink.errors import FetchError, UsageError, WaybackError
 from arclink.model import ALL_TIME, Span, Timestamp
 from arclink.others.wayback import capture_lists as listing
-from arclink.others.wayback.capture_lists import DONE, Archive, list_step
+from arclink.others.wayback.capture_lists import DONE, Archive, list_step, parse_entry
 from arclink.others.wayback.client import Client
-from arclink.others.wayback.indexes import parse_entry
 from arclink.reasons import Reason
 from tests.wayback.archive_server import FakeArchive, Page, redirect, refuse
 

@@ -22,8 +22,7 @@ from arclink.model import Memento
 from arclink.pipeline.settings import BuildSettings
 from arclink.service.application import create_app
 from arclink.store.location import open_store
-from arclink.uris.methods import method_of_key
-from arclink.uris.surts import surt_of
+from arclink.uris.surts import method_of_key, surt_of
 from benchmarks.built_stores import build_store
 from benchmarks.peers.pywb_server import PYWB, serving_pywb
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from arclink.access.queries import MatchType
 from arclink.errors import FetchError, UsageError
-from arclink.others.wayback.indexes import (
+from arclink.others.wayback.capture_lists import (
     Entry,
     memento_time,
     memento_uris,

@@ -10,16 +10,14 @@ from pathlib import Path
 import pytest
 
 from arclink.model import Surt
-from arclink.others.wayback.capture_lists import Archive
+from arclink.others.wayback.capture_lists import Archive, parse_index
 from arclink.others.wayback.client import Client, Manners
 from arclink.others.wayback.fetch import FetchReport, FetchSettings, fetch
-from arclink.others.wayback.indexes import parse_index
 from arclink.pipeline.settings import BuildSettings
 from arclink.reasons import Reason
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
-from arclink.uris.methods import method_of_key
-from arclink.uris.surts import surt_of
+from arclink.uris.surts import method_of_key, surt_of
 from benchmarks.built_stores import build_store
 from benchmarks.peers.pywb_server import PYWB, serving_pywb
 from tests.pipeline.store_contents import Link, outlinks_of

@@ -212,10 +212,10 @@ FORMATS: Mapping[str, Format] = {
         *(
             Format(name, (media_type,), True, write, write_fields=write, details=_DETAILS)
             for name, media_type, write in (
-                ("csv", "text/csv", _in("csv_rows", "write_csv")),
-                ("spreadsheet", "text/csv", _in("csv_rows", "write_spreadsheet")),
-                ("parquet", PARQUET, _in("csv_rows", "write_parquet")),
-                ("csvw", CSVW, _in("csv_rows", "write_csvw")),
+                ("csv", "text/csv", _in("link_rows", "write_csv")),
+                ("spreadsheet", "text/csv", _in("link_rows", "write_spreadsheet")),
+                ("parquet", PARQUET, _in("link_rows", "write_parquet")),
+                ("csvw", CSVW, _in("link_rows", "write_csvw")),
             )
         ),
     )

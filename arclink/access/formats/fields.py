@@ -15,15 +15,12 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 import orjson
 
-from arclink.access.answers import InForce, LinkAnswer, Member
-from arclink.access.archives import ArchiveReport, Outcome, Refused
-from arclink.access.members import Evidence, Validity, sightings_of
-from arclink.access.provenance import ProvenanceFields
+from arclink.access.answers import Hop, InForce, LinkAnswer, Member
+from arclink.access.provenance import ArchiveReport, Outcome, ProvenanceFields, Refused
 from arclink.access.queries import Direction, MatchType
-from arclink.access.reader import MementoSummary
-from arclink.access.redirect_targets import Hop
-from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
+from arclink.access.reader import Evidence, MementoSummary, Validity, sightings_of
 from arclink.access.texts import printable, printable_uri
+from arclink.access.timemaps import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.known import ReadCapturesFields
 from arclink.model import Kind, Surt, Timestamp, UriM, UriR
 

@@ -24,7 +24,6 @@ from contextlib import contextmanager
 
 from arclink.access.answers import LinkAnswer, Member
 from arclink.access.formats import Profile
-from arclink.access.formats.iris import iri
 from arclink.access.formats.statements import (
     RDF,
     TWG,
@@ -33,12 +32,13 @@ from arclink.access.formats.statements import (
     Iri,
     Literal,
     describe,
+    iri,
     listed,
     what_is_known,
 )
-from arclink.access.members import by_page
+from arclink.access.reader import by_page
 from arclink.access.texts import printable, printable_uri
-from arclink.lazy_imports import imported_lazily
+from arclink.extras import imported_lazily
 
 with imported_lazily("urllib.request"):  # only SAX readers request URLs
     from xml.sax.saxutils import XMLGenerator

@@ -7,22 +7,282 @@
 import codecs
 import csv
 import io
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
 import orjson
 
-from arclink.access.cells import columns
 from arclink.access.declarations import Parameter, named
 from arclink.access.formats import CSVW, PARQUET
-from arclink.access.formats.csvw import csvw, saying
-from arclink.access.formats.parquet import parquet_of_rows
 from arclink.access.formats.table import date_and_time
 from arclink.access.provenance import Provenance
+from arclink.access.texts import columns, percent_encoded
+from arclink.access.timemaps import moment_of
+from arclink.extras import analysis_extra
 from arclink.model import Timestamp
 from arclink.portions import portions
+
+# Metadata of a CSV file: what its columns mean, and where its rows are from.
+#
+# Source: Metadata Vocabulary for Tabular Data (CSVW), W3C Recommendation, 2015.
+
+_SUFFIX = "-metadata.json"
+"""End of the name by which programs find such a file (Model for Tabular Data, section 5.3)."""
+
+_CONTEXT = "http://www.w3.org/ns/csvw"
+
+# CSVW has no form for times of 14 digits, so they are texts of such a form.
+_TIME = {
+    "base": "string",
+    "format": "[0-9]{14}",
+    "dc:description": "UTC: YYYYMMDDhhmmss",
+}
+_DATATYPES: Mapping[str, object] = {
+    "bool": {"base": "boolean", "format": "True|False"},
+    "double": "double",
+    "float": "float",
+    "decimal128": "decimal",
+    "date32[day]": "date",
+    "time": _TIME,
+    **{f"{sign}int{bits}": "integer" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+"""Datatypes by Arrow types; any other is a text."""
+
+
+def csvw(
+    columns: Iterable[str],
+    kind_of: Callable[[str], str],
+    about: Mapping[str, str],
+    notes: object = None,
+    *,
+    url: str = "answer.csv",
+    cite: str = "",
+    archive: str = "",
+    never_null: Container[str] = (),
+) -> bytes:
+    """Return the metadata of a CSV file as JSON.
+
+    Args:
+        columns: Names of its columns, in order; two may be equal.
+        kind_of: Returns the Arrow type of a column or its name, ``time`` for 14 digits, or a name
+            that begins with ``list`` for texts that are separated by spaces.
+        about: What columns mean, by name.
+        notes: Members of JSON about the file.
+        url: Address of the file, relative to that of its metadata.
+        cite: A line to cite.
+        archive: Name of the archive.
+        never_null: Columns in which an empty cell is an empty text, not a missing value.
+    """
+    names: dict[str, None] = {}
+    fields = []
+    for column in columns:
+        name = base = _name_of(column)
+        number = 2
+        while name in names:
+            name, number = f"{base}.{number}", number + 1
+        names[name] = None
+        kind = kind_of(column)
+        field: dict[str, Any] = {"name": name, "titles": column or " "}
+        if column in about:
+            field["dc:description"] = about[column]
+        field["datatype"] = _DATATYPES.get(kind.partition("(")[0], "string")
+        if kind.startswith("list"):
+            field["separator"] = " "
+        elif column in never_null:
+            field["null"] = []  # without it, an empty cell is null (section 5.1.1)
+        fields.append(field)
+    document = {
+        "@context": [_CONTEXT, {"@language": "en"}],
+        "url": url,
+        **({"dc:source": archive} if archive else {}),
+        **({"dc:bibliographicCitation": cite} if cite else {}),
+        "dialect": {"header": True, "encoding": "utf-8", "lineTerminators": ["\r\n"]},
+        "tableSchema": {"columns": fields},
+        **({"notes": notes if isinstance(notes, list) else [notes]} if notes else {}),
+    }
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def saying(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `csvw` that say where a file is from, from the members of JSON."""
+    return {
+        "notes": provenance,
+        "cite": provenance["cite"],
+        "archive": provenance["archive"] or "",
+    }
+
+
+def next_to(path: Path) -> Path:
+    """Return the path of the metadata of a CSV file."""
+    return path.with_name(f"{path.name}{_SUFFIX}")
+
+
+def remove_metadata(path: Path) -> None:
+    """Remove the metadata that ArcLink wrote about the CSV file that was at a path.
+
+    Raises:
+        OSError: It cannot be removed.
+    """
+    metadata = next_to(path)
+    with suppress(ValueError, LookupError, TypeError):  # not ours
+        if metadata.is_file():
+            found = orjson.loads(metadata.read_bytes())
+            if found["url"] == address_of(path) and found["notes"][0]["arclink"]:
+                metadata.unlink()
+
+
+def address_of(path: Path) -> str:
+    """Return the address of a file for metadata next to it.
+
+    >>> address_of(Path("answers/of 2010.csv"))
+    'of%202010.csv'
+    """
+    return quote(os.fsencode(path.name))
+
+
+def _name_of(column: str) -> str:
+    """Return a name that variables of URI templates may have (RFC 6570, section 2.3).
+
+    >>> _name_of("first_seen"), _name_of("_count(*)")
+    ('first_seen', '%5Fcount%28%2A%29')
+    """
+    written = "".join(
+        one if one.isascii() and (one.isalnum() or one in "_.") else percent_encoded(one)
+        for one in column
+    )
+    if written[:1] in ("_", "."):
+        written = percent_encoded(written[0]) + written[1:]
+    return written or "%20"
+
+
+# Parquet of answers in rows, through Arrow: columns with types, and what the answer is about.
+#
+# Times are in UTC. Parquet has no type with seconds, so they have milliseconds. Other types are
+# those that the answer declares, or else those of its values.  Source: Apache Parquet.
+
+ABOUT = b"arclink"
+"""Key of the metadata of a file: what it is about, as JSON."""
+
+_ROWS_OF_GROUP = 50_000
+
+
+def parquet_pieces(schema: Any, batches: Iterable[Any]) -> Iterator[bytes]:
+    """Yield one Parquet file, a row group for each record batch or table.
+
+    Raises:
+        ArrowNotImplementedError: Parquet has no form for a type of a column.
+    """
+    from pyarrow.parquet import ParquetWriter
+
+    buffer = BytesIO()
+    with ParquetWriter(buffer, schema, compression="zstd") as writer:
+        for batch in batches:
+            writer.write(batch)
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
+
+
+def with_provenance(schema: Any, provenance: Mapping[str, object]) -> Any:
+    """Return an Arrow schema that says where its rows are from (members of JSON)."""
+    return schema.with_metadata({ABOUT: orjson.dumps({"provenance": provenance})})
+
+
+def parquet_of_rows(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    about: Mapping[str, object],
+    types: Mapping[str, Any],
+    times: Collection[str],
+) -> Iterator[bytes]:
+    """Yield rows as one Parquet file; see `arrow_of_rows`.
+
+    Args:
+        columns: See `arrow_of_rows`.
+        rows: Likewise.
+        about: What the file is about, for its metadata.
+        types: See `arrow_of_rows`.
+        times: Likewise.
+
+    Raises:
+        UsageError: Arrow is not installed.
+    """
+    schema, groups = arrow_of_rows(columns, rows, types, times)
+    schema = schema.with_metadata({ABOUT: orjson.dumps(about, default=str)})
+    return parquet_pieces(schema, (group.cast(schema) for group in groups))
+
+
+def arrow_of_rows(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    types: Mapping[str, Any],
+    times: Collection[str],
+) -> tuple[Any, Iterator[Any]]:
+    """Return the Arrow schema of rows, and the rows as tables of up to 50,000.
+
+    Args:
+        columns: Names of the columns.
+        rows: Their values in this order; times are 14 digits, other values as of JSON.
+        types: Arrow types of columns or their names, where they are known; else those of the first
+            group of rows.
+        times: Names of the columns of times. If their type is ``list<timestamp>``, values are lists
+            of times.
+
+    Raises:
+        UsageError: Arrow is not installed.
+    """
+    with analysis_extra():
+        import pyarrow as arrow
+
+    rest = iter(rows)
+    some = list(islice(rest, _ROWS_OF_GROUP))
+    time = arrow.timestamp("ms", tz="UTC")
+    fields = []
+    for number, name in enumerate(columns):
+        kind = types.get(name)
+        if isinstance(kind, str) and kind.startswith("list<"):
+            of_items = kind.removeprefix("list<").removesuffix(">")
+            kind = arrow.list_(time if of_items == "timestamp" else arrow.type_for_alias(of_items))
+        elif name in times:
+            kind = time
+        elif isinstance(kind, str):
+            kind = arrow.type_for_alias(kind)
+        if kind is None:
+            kind = arrow.array([row[number] for row in some]).type
+        # Without any value, it is a column of texts: other libraries do not read "null".
+        fields.append((name, "string" if kind == arrow.null() else kind))
+    schema = arrow.schema(fields)
+
+    def groups() -> Iterator[Any]:
+        group = some
+        while group:
+            values = zip(*group, strict=True)
+            yield arrow.table(
+                [
+                    arrow.array([*map(_moment, one)] if field.name in times else one, field.type)
+                    for field, one in zip(schema, values, strict=True)
+                ],
+                schema=schema,
+            )
+            group = list(islice(rest, _ROWS_OF_GROUP))
+
+    return schema, groups()
+
+
+def _moment(time: Any) -> Any:
+    if isinstance(time, list | tuple):
+        return [*map(_moment, time)]
+    return moment_of(Timestamp(time)) if time else None
+
 
 # Rows that are pages, as lists for crawlers.
 #
@@ -126,7 +386,7 @@ class RowAnswer:
         return frozenset(one for one in named if str(self.types.get(one, "string")) == "string")
 
     def as_csvw(self, url: str, day: str = "") -> bytes:
-        """Return the metadata of the answer as CSV (`arclink.access.formats.csvw`).
+        """Return the metadata of the answer as CSV (`arclink.access.formats.rows`).
 
         Args:
             url: Address of the CSV, relative to that of its metadata.

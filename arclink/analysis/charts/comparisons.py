@@ -16,8 +16,7 @@ from arclink.analysis.charts.pictures import (
     shortened,
     text,
 )
-from arclink.analysis.charts.svg import height_of
-from arclink.analysis.charts.time_axis import in_words, run_in_words
+from arclink.analysis.charts.svg import height_of, in_words, run_in_words
 
 _WIDTH = 900.0
 _ROW = 24.0

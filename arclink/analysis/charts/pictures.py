@@ -13,11 +13,9 @@ from typing import ClassVar
 
 import orjson
 
-from arclink.access.cells import cut_in_the_middle
-from arclink.access.link_states import State
-from arclink.access.texts import counted
-from arclink.analysis.charts.svg import height_of
-from arclink.analysis.charts.time_axis import Axis, Bar, Mark
+from arclink.access.reader import State
+from arclink.access.texts import counted, cut_in_the_middle
+from arclink.analysis.charts.svg import Axis, Bar, Mark, height_of
 
 COLOURS = {
     "paper": "#fbfaf6",

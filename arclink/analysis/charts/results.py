@@ -14,20 +14,19 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from arclink.access.cells import cut_in_the_middle, safe_text
 from arclink.access.chronicles import unit_for
-from arclink.access.formats.parquet import arrow_of_rows
 from arclink.access.formats.rows import (
     TIME_COLUMNS,
     UNKNOWN,
     Row,
     RowAnswer,
+    arrow_of_rows,
     is_unknown,
     shown_text,
 )
 from arclink.access.provenance import Provenance, today
 from arclink.access.tallies import Period
-from arclink.access.texts import counted
+from arclink.access.texts import counted, cut_in_the_middle, safe_text
 from arclink.errors import ArclinkError, UsageError
 from arclink.extras import analysis_extra
 from arclink.known import KnownLinks
@@ -176,7 +175,7 @@ class ResultRows(ABC):
             rows: The rows; by default the first 10,000.
         """
         from arclink.analysis.charts.pictures import Strip, scale_of, strips
-        from arclink.analysis.charts.time_axis import Axis, most_of
+        from arclink.analysis.charts.svg import Axis, most_of
 
         rows = rows or self.as_rows(_MOST_DRAWN)
         days = self.known_by_day

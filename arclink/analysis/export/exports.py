@@ -8,24 +8,73 @@ from pathlib import Path
 
 import numpy as np
 
-from arclink.analysis.export.arcs import write_arcs, write_names
-from arclink.analysis.export.cuts import Picture, cut
-from arclink.analysis.export.data_package import write_package
-from arclink.analysis.export.gexf import MOST_LINKS, MOST_NODES, write_gexf
-from arclink.analysis.export.graphml import write_graphml
-from arclink.analysis.export.graphs import build_graph
-from arclink.analysis.export.link_scan import LeftOut, links_shown
-from arclink.analysis.export.manifest import ExportTally, manifest_of
-from arclink.analysis.export.nquads import write_nquads
+from arclink.access.formats.statements import RDF, TWG, describe_outlink, ntriples_lines
+from arclink.access.reader import Member
+from arclink.analysis.export.data_package import ExportTally, manifest_of, write_package
+from arclink.analysis.export.graph_formats import (
+    MOST_LINKS,
+    MOST_NODES,
+    write_arcs,
+    write_gexf,
+    write_graphml,
+    write_names,
+)
+from arclink.analysis.export.graphs import Picture, build_graph, cut
+from arclink.analysis.export.link_scan import LeftOut, Shown, links_shown
+from arclink.analysis.export.node_facts import spells_of
 from arclink.analysis.export.queries import ExportFormat, ExportQuery
-from arclink.analysis.export.spells import spells_of
 from arclink.analysis.matrices.slices import Level
 from arclink.errors import ExportError
 from arclink.extras import analysis_extra
 from arclink.files.atomic import written_whole
+from arclink.files.spill import Sorted
 from arclink.model import ALL_TIME
+from arclink.portions import portions
 from arclink.store.location import name_of_store
 from arclink.store.protocols import OpenStore, Scans
+from arclink.uris.surts import surt_of
+
+# N-Quads: every link of a store as RDF, written while the store is read.
+
+_IS_LINK = f" <{RDF}type> <{TWG}Link> .\n".encode()
+"""The end of the line that declares a node to be a link; there is one such line per link."""
+
+_AT_ONCE = 5_000
+"""Number of lines that are written together."""
+
+
+def _write_nquads(shown: Iterable[Shown], folder: Path, tally: ExportTally) -> Iterator[bytes]:
+    """Yield N-Quads in the profile ``links``: a named node per link.
+
+    The profile is described in `arclink.access.formats.statements`.
+
+    Each statement comes once, in the order of the bytes of its line. Without this, a link in
+    several contents would be described once per content, and the target of many links once per
+    link.
+
+    Args:
+        shown: All links.
+        folder: Folder for data that does not fit into memory.
+        tally: Receives the number of links (named nodes) and statements.
+    """
+    lines = Sorted[bytes](folder)
+    for one in shown:
+        surt = surt_of(one.page)
+        for link in dict.fromkeys(one.links):
+            member = Member(
+                link.target,
+                link.kind,
+                link.text,
+                link.rel,
+                tuple(one.timestamps),
+                (one.page,),
+            )
+            for described in ntriples_lines(describe_outlink(member, surt)):
+                lines.update(described.splitlines(keepends=True))
+    for portion in portions(lines, _AT_ONCE):
+        tally.statements += len(portion)
+        tally.rows += sum(line.endswith(_IS_LINK) for line in portion)
+        yield b"".join(portion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +200,7 @@ def _write_table(
     if query.form is ExportFormat.NQUADS:
         left_out = LeftOut()
         shown = links_shown(store, query.links, left_out)
-        _write(path, write_nquads(shown, path.parent, tally))
+        _write(path, _write_nquads(shown, path.parent, tally))
         tally.other_kinds = left_out.other_kinds
         return
     with analysis_extra():

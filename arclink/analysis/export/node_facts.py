@@ -4,17 +4,24 @@ Captures, degrees, ranks and components are those of the whole graph of the quer
 reduced to a picture. Communities are those of the picture.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from arclink.analysis.export.cuts import Picture
-from arclink.analysis.export.graphs import Links, Numbers
+from arclink.access.texts import printable
+from arclink.analysis.export.graphs import Links, Numbers, Picture
+from arclink.analysis.export.queries import ExportQuery
 from arclink.analysis.matrices.pagerank import rank
 from arclink.analysis.matrices.properties import weak_components
+from arclink.errors import StoreError
 from arclink.extras import analysis_extra
+from arclink.portions import portions
+from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -125,3 +132,138 @@ def _by_size(groups: Numbers) -> Numbers:
     place = np.empty(len(sizes), np.int64)
     place[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
     return place[groups]
+
+
+# Helpers of both XML formats of graphs: escaped attributes, and times in XML Schema form.
+
+AT_ONCE = 10_000
+"""Number of nodes or links that are written together."""
+
+DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+
+def quoted(text: str) -> str:
+    """Return an attribute's value, quoted and escaped; tabs and line ends become spaces.
+
+    >>> print(quoted("news & views"))
+    "news &amp; views"
+    """
+    return quoteattr(printable(text))
+
+
+def date_time(digits: int) -> str:
+    """Return a time of 14 digits as an XML Schema ``dateTime`` in UTC.
+
+    >>> date_time(20100217101229)
+    '2010-02-17T10:12:29Z'
+    """
+    text = f"{digits:014d}"
+    return f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10]}:{text[10:12]}:{text[12:]}Z"
+
+
+ATTRIBUTES: Mapping[str, str] = {
+    "captured": "boolean",
+    "captures": "long",
+    "first": "string",
+    "last": "string",
+    "title": "string",
+    "in_degree": "long",
+    "out_degree": "long",
+    "rank": "double",
+    "component": "long",
+    "community": "long",
+}
+"""The attributes of nodes, the fields of `NodeFacts`, and their types."""
+
+
+def written(facts: NodeFacts) -> Iterator[tuple[str, str]]:
+    """Yield the attributes of a node as text, not escaped; without those that are not known."""
+    for name, value in zip(ATTRIBUTES, facts, strict=True):
+        if isinstance(value, bool):
+            yield name, str(value).lower()
+        elif isinstance(value, int) and ATTRIBUTES[name] == "string":
+            yield name, date_time(value)
+        elif value is not None:
+            yield name, repr(value) if isinstance(value, float) else printable(str(value))
+
+
+def nodes_of(picture: Picture) -> Iterator[tuple[int, str, str]]:
+    """Yield the position, name and label of each node."""
+    for index, number in enumerate(picture.nodes):
+        yield index, *picture.graph.node(int(number))
+
+
+def links_of(links: Links) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield links as plain numbers: source, target, mementos, first, last."""
+    for begin in range(0, len(links), AT_ONCE):
+        yield from map(tuple, links[begin : begin + AT_ONCE].tolist())
+
+
+def in_pieces(lines: Iterator[str]) -> Iterator[bytes]:
+    """Yield ``lines`` with line ends as UTF-8, many at a time."""
+    for portion in portions(lines, AT_ONCE):
+        yield "".join(f"{line}\n" for line in portion).encode()
+
+
+# Spells: the days on which each link of a picture exists.
+#
+# *Observed*: from a memento that shows the link to the last one that does, with no memento of that
+# page between them that shows it was gone (`arclink.access.reader`; a memento that was not read
+# shows nothing). A link that only one memento shows exists on that day. *In force*, with the
+# meaning of ``at``: from a memento that shows the link until the next memento of that page,
+# whatever its status, that does not show it; without such a memento there is no end.  A link
+# between hosts or domains exists while a link between their pages does.
+
+Spell = tuple[int, int | None]
+"""The first and last day, in the numbers of `date.toordinal`; None for no end."""
+
+Pair = tuple[int, int]
+"""Source and target of a link: their positions in the picture."""
+
+
+def spells_of(
+    store: Scans, query: ExportQuery, picture: Picture, path: Path, where: str = ""
+) -> Mapping[Pair, Sequence[Spell]]:
+    """Return the spells of each link of ``picture``, in order, without common days.
+
+    Args:
+        store: The store.
+        query: The query of the picture.
+        picture: The picture.
+        path: A file next to which temporary files may be.
+        where: The path or URL of the store: its relations are kept next to it. If it is empty, they
+            are made for this use.
+
+    Raises:
+        StoreError: The store cannot be reached, or links were removed from it after the picture was
+            created.
+        UsageError: A package is not installed.
+    """
+    with analysis_extra():
+        from arclink.analysis.export.scripts import spell_rows
+    nodes = ((place, name) for place, name, _ in nodes_of(picture))
+    links = ((source, target) for source, target, *_ in links_of(picture.links))
+    with spell_rows(query, where, store, path, nodes, links) as rows:
+        found = {
+            pair: joined((first, last) for *_, first, last in of_pair)
+            for pair, of_pair in groupby(rows, lambda row: (row[0], row[1]))
+        }
+    if len(found) != len(picture.links):
+        raise StoreError("links were removed from the store while it was read. Start again.")
+    return found
+
+
+def joined(spells: Iterable[Spell]) -> list[Spell]:
+    """Return ``spells`` in order; those that have a day in common are joined.
+
+    >>> joined([(5, 7), (1, 2), (7, None), (2, 3)])
+    [(1, 3), (5, None)]
+    """
+    found: list[Spell] = []
+    for start, end in sorted(spells, key=lambda spell: spell[0]):
+        last = found[-1][1] if found else -1
+        if last is not None and start > last:
+            found.append((start, end))
+        elif last is not None and (end is None or end > last):
+            found[-1] = found[-1][0], end
+    return found

@@ -9,9 +9,13 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Self
 
-from arclink.access.common import COMMON, KINDS, KINDS_TO_FOLLOW
 from arclink.access.declarations import (
+    AT,
+    COMMON,
+    KINDS,
+    KINDS_TO_FOLLOW,
     NOTHING_GIVEN,
+    TIMES,
     AnyParameter,
     DeclaredQuery,
     Given,
@@ -22,7 +26,6 @@ from arclink.access.declarations import (
 )
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
 from arclink.access.queries import ANY_PAGE, ConflictError, LinkQuery
-from arclink.access.times import AT, TIMES
 from arclink.analysis.matrices.slices import Level
 
 

@@ -13,8 +13,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from arclink.access.capabilities import Capability, ColumnKind, Cost, RowColumn, ToAnswer
-from arclink.access.common import COMMON_TO_FOLLOW, KINDS_TO_FOLLOW, REDIRECT
 from arclink.access.declarations import (
+    COMMON_TO_FOLLOW,
+    KINDS_TO_FOLLOW,
+    REDIRECT,
     AnyParameter,
     ConflictError,
     DeclaredQuery,
@@ -26,15 +28,21 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.access.formats.rows import RowAnswer
-from arclink.access.members import UNLIMITED
 from arclink.access.queries import URI
+from arclink.access.reader import UNLIMITED
 from arclink.analysis.matrices.pagerank import PagerankFields, RankOptions
-from arclink.analysis.matrices.slices import Level, PropertiesFields, SliceOptions, Slices, Weight
-from arclink.analysis.matrices.windows import WINDOWS
+from arclink.analysis.matrices.slices import (
+    WINDOWS,
+    Level,
+    PropertiesFields,
+    SliceOptions,
+    Slices,
+    Weight,
+)
 from arclink.errors import Limit, LimitError
 
 if TYPE_CHECKING:
-    from arclink.analysis.matrices.rank_rows import RankedWindows
+    from arclink.analysis.matrices.pagerank import RankedWindows
 
 _MOST_WINDOWS: Final = 120
 """Largest number of windows that an answer within a budget has."""
@@ -216,7 +224,7 @@ def _properties(asked: ToAnswer[PropertiesQuery]) -> RowAnswer:
 @contextmanager
 def ranked_windows(asked: ToAnswer[RankQuery]) -> Iterator["RankedWindows"]:
     """Yield the ranks of all windows; see `opened_slices`."""
-    from arclink.analysis.matrices.rank_rows import ranked
+    from arclink.analysis.matrices.pagerank import ranked
 
     query = asked.query
     with opened_slices(asked) as slices:
@@ -224,7 +232,7 @@ def ranked_windows(asked: ToAnswer[RankQuery]) -> Iterator["RankedWindows"]:
 
 
 def _ranks(asked: ToAnswer[RankQuery]) -> RowAnswer:
-    from arclink.analysis.matrices.rank_rows import agreements, history, leaders
+    from arclink.analysis.matrices.pagerank import agreements, history, leaders
 
     with ranked_windows(asked) as found:
         if asked.query.uri:

@@ -11,14 +11,11 @@ from html import escape
 
 import numpy as np
 
-from arclink.access.formats.csvw import csvw, saying
-from arclink.access.formats.rows import RowAnswer
+from arclink.access.formats.rows import RowAnswer, csvw, saying
 from arclink.access.kinds import kinds_line, others_line
 from arclink.analysis.charts.svg import Points, Series, bars, log_log, percent
-from arclink.analysis.matrices.power_law import PowerLaw
-from arclink.analysis.matrices.properties import Degrees, Properties
-from arclink.analysis.matrices.slices import Slices
-from arclink.analysis.matrices.windows import shorten
+from arclink.analysis.matrices.properties import Degrees, PowerLaw, Properties
+from arclink.analysis.matrices.slices import Slices, shorten
 
 _DEGREE_COLUMNS = ("window", "direction", "links", "nodes")
 """Columns of the table of degrees."""

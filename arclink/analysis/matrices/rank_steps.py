@@ -24,8 +24,7 @@ from math import fsum
 
 import orjson
 
-from arclink.analysis.matrices.slices import SliceOptions
-from arclink.analysis.matrices.windows import WHOLE
+from arclink.analysis.matrices.slices import WHOLE, SliceOptions
 from arclink.checksums import is_own_reference, timestamp_of_reference
 from arclink.model import (
     EMPTY_PAYLOAD,

@@ -23,9 +23,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from arclink.analysis.matrices.names import SortedNames, write_names
-from arclink.analysis.matrices.slices import Level, SliceOptions, Slices, Weight, write_about
-from arclink.analysis.matrices.windows import WHOLE, Window
+from arclink.analysis.matrices.slices import (
+    WHOLE,
+    Level,
+    SliceOptions,
+    Slices,
+    SortedNames,
+    Weight,
+    Window,
+    write_about,
+    write_names,
+)
 from arclink.errors import Limit, LimitError, UsageError
 from arclink.extras import analysis_extra
 from arclink.files.atomic import is_utf8

@@ -11,7 +11,7 @@ from pathlib import Path
 from arclink.analysis.matrices.slice_builder import build_slices
 from arclink.analysis.matrices.slices import SliceOptions, Slices
 from arclink.analysis.relations.folder import remove_relations
-from arclink.captures.subsets.opener import narrowed
+from arclink.captures.subsets.catalog import narrowed
 from arclink.errors import UsageError
 from arclink.files.sealed import is_whole, make_sealed
 from arclink.store.graph_files import RELATIONS

@@ -14,13 +14,11 @@ from typing import Any, TypeGuard
 
 import orjson
 
-from arclink.access.archives import Refused
 from arclink.access.capabilities import ColumnKind
-from arclink.access.provenance import Provenance
+from arclink.access.provenance import Provenance, Refused
 from arclink.access.queries import LONGEST_URI
 from arclink.access.texts import printable
-from arclink.analysis.matrices.slices import Level
-from arclink.analysis.matrices.windows import EVER
+from arclink.analysis.matrices.slices import EVER, Level
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.rows import about_query
 from arclink.analysis.questions.table import COLUMNS, COUNTS_OF_CAPTURES

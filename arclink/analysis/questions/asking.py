@@ -21,8 +21,7 @@ from arclink.access.formats.rows import RowAnswer
 from arclink.access.provenance import Provenance
 from arclink.access.tallies import Period
 from arclink.analysis.charts.results import ResultRows
-from arclink.analysis.matrices.slices import Level
-from arclink.analysis.matrices.windows import EVER
+from arclink.analysis.matrices.slices import EVER, Level
 from arclink.analysis.matrices.words import words_of
 from arclink.analysis.questions.queries import AskQuery, Term
 from arclink.analysis.questions.table import (
@@ -32,11 +31,16 @@ from arclink.analysis.questions.table import (
     QuestionScope,
     SliceGroups,
 )
-from arclink.analysis.relations.asking import FOLDER as COMMON
-from arclink.analysis.relations.asking import prepared, text_of
-from arclink.analysis.relations.database import RelationsDatabase, with_integers
-from arclink.analysis.relations.parts import LAST, WebPart
-from arclink.analysis.relations.rows import batches_of
+from arclink.analysis.relations.database import FOLDER as COMMON
+from arclink.analysis.relations.database import (
+    LAST,
+    RelationsDatabase,
+    WebPart,
+    prepared,
+    text_of,
+    with_integers,
+)
+from arclink.analysis.relations.writing import batches_of
 from arclink.known import NOTHING, KnownLinks, known_by, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.uris.hosts import Host, domain_of, host_of

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, NotRequired, TypedDict
 
-from arclink.access.common import SUBSET
-from arclink.access.declarations import ConflictError, Given, named
+from arclink.access.declarations import SUBSET, ConflictError, Given, named
 from arclink.access.formats.fields import KindsCounted
 from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS, SEED_FORMATS, RowAnswer, RowFormat
 from arclink.access.formats.table import date_and_time

@@ -11,16 +11,81 @@ from uuid import UUID
 import orjson
 import pyarrow as arrow
 
-from arclink.access.cells import columns, cut_in_the_middle
-from arclink.access.declarations import warn_renamed
-from arclink.access.formats.csvw import csvw, saying
-from arclink.access.formats.parquet import ABOUT, parquet_pieces
-from arclink.access.formats.rows import Row, RowAnswer, csv_pieces
-from arclink.access.provenance import Provenance
-from arclink.access.texts import counted
+from arclink.access.declarations import SUBSET, warn_renamed
+from arclink.access.formats.rows import (
+    ABOUT,
+    Row,
+    RowAnswer,
+    csv_pieces,
+    csvw,
+    parquet_pieces,
+    saying,
+)
+from arclink.access.provenance import Provenance, provenance_of
+from arclink.access.texts import columns, counted, cut_in_the_middle
 from arclink.analysis.charts.results import ListedRows
+from arclink.analysis.relations.database import RelationsDatabase, ask
+from arclink.archives.locations import WAT_SUFFIXES
+from arclink.checksums import EMPTY_CHECKSUMS
 from arclink.errors import UsageError
 from arclink.progress import shown_width
+from arclink.store.protocols import Scans
+
+# How often pages stayed the same from crawl to crawl, and what one copy of each would save.
+#
+# Source: the Cornell Web library, 2.1.1: it kept one copy of each content, and "surprisingly, there
+# is as yet very little data about how many pages remain unchanged between crawls".
+
+_SHOWN = ("period", "captures", "first", "same", "changed", "unknown", "payloads", "revisits")
+_BYTES = ("bytes", "revisit_bytes", "saved_bytes")
+
+
+def count_duplicates(database: RelationsDatabase, store: Scans, archive: str) -> RowAnswer:
+    """Return the counts by month or year, and in total, for all formats of rows.
+
+    Args:
+        database: The relations of the store.
+        store: The store, or the part of it that is counted.
+        archive: Name of the archive; may be empty.
+
+    Raises:
+        OperatorError: The files of the relations cannot be read.
+        StoreError: The store cannot be read.
+    """
+    values = {"empty": sorted(EMPTY_CHECKSUMS), "wat": WAT_SUFFIXES}
+    *periods, whole = ask(database, "common", "duplicates", values=values)
+    total = {name: value for name, value in whole.items() if name != "period"}
+    return RowAnswer(
+        {"total": total},
+        [*_lines(total), *([""] if periods else [])],
+        ["period", *total],
+        {"periods": periods},
+        shown=[*_SHOWN, *_BYTES],
+        types={"period": "string", **dict.fromkeys(total, "int64")},  # `first` is no time here
+        provenance=provenance_of(store, archive, "stats --duplicates", declared=(SUBSET,)),
+    )
+
+
+def _lines(total: Mapping[str, int]) -> Iterator[str]:
+    """Yield the total in sentences; what is not known is said apart."""
+    same, known = total["same"], total["same"] + total["changed"]
+    yield f"{counted(total['captures'], 'capture')} of {counted(total['first'], 'URI')}"
+    yield f"{same:,} of {known:,} captures have the payload of the one before{_share(same, known)}"
+    if total["unknown"]:
+        yield f"{total['unknown']:,} more may have it: one of the two payloads is unknown"
+    full, saved = total["bytes"] - total["revisit_bytes"], total["saved_bytes"]
+    yield (
+        f"One copy of each payload would save {saved:,} of {full:,} bytes of records"
+        f"{_share(saved, full)}; {counted(total['revisits'], 'revisit')} with "
+        f"{total['revisit_bytes']:,} bytes saved theirs already"
+    )
+    if total["unknown_bytes"]:
+        yield f"The bytes of {counted(total['unknown_bytes'], 'record')} are unknown"
+
+
+def _share(part: int, whole: int) -> str:
+    return f" ({part / whole:.1%})" if whole else ""
+
 
 _MOST_SHOWN = 1_000
 """Number of rows that a terminal shows; other formats, and files, have all."""
@@ -85,7 +150,7 @@ def sql_as_csvw(schema: Any, url: str = "answer.csv") -> bytes:
     """Return the metadata of the answer as CSV, which says where it is from, too.
 
     Args:
-        schema: The schema, which says it (`arclink.access.formats.parquet.with_provenance`).
+        schema: The schema, which says it (`arclink.access.formats.rows.with_provenance`).
         url: Address of the CSV, relative to that of its metadata.
     """
     types = {field.name: str(field.type) for field in schema}

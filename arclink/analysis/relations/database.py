@@ -8,25 +8,25 @@ are run, and DuckDB itself opens nothing but the files of the relations, which i
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Semaphore, Thread
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import duckdb
 import pyarrow as arrow
 from duckdb import StatementType
 
 from arclink.access.capture_fields import RELATION
-from arclink.analysis.relations.errors import SqlError, translated
-from arclink.analysis.relations.held import HeldRelations
+from arclink.analysis.relations.held import HeldRelations, SqlError, translated
 from arclink.analysis.relations.kept import held_relations
-from arclink.analysis.relations.rows import batches_of
-from arclink.analysis.relations.writing import connected, executed, quoted, reading
+from arclink.analysis.relations.writing import batches_of, connected, executed, quoted, reading
 from arclink.closing import Closing
 from arclink.errors import FullDiskError, Limit, LimitError, WriteError
 from arclink.files.atomic import folder_next_to
@@ -276,7 +276,7 @@ class ShownRelations(RelationsDatabase):
     """A DuckDB in memory that shows ``captures`` and ``links``, for statements of ArcLink itself.
 
     ``links_by_page`` has most columns of the links in another order
-    (`arclink.analysis.relations.by_page`).
+    (`arclink.analysis.relations.writing`).
 
     What the store does not show is not in the views either (`arclink.analysis.relations.columns`).
 
@@ -538,3 +538,146 @@ def with_integers(table: Any) -> Any:
                 column = table.column(index).cast(arrow.int64())
                 table = table.set_column(index, field.name, column)
     return table
+
+
+# Questions about the relations: ``questions/NAME.sql``, with values that are bound by name.
+#
+# A text has statements that define views and macros, and ends with one query. It reads values as
+# variables, ``getvariable('level')``: no value is ever a part of a text. Formats of exports run
+# their scripts in the same way.
+
+FOLDER = "arclink.analysis.relations.questions"
+"""Where the texts of relations and analyses are."""
+
+_COMMENTS = re.compile(r"(\s|--[^\n]*\n)*")
+_COMMENT = re.compile(r"--[^\n]*")
+_CREATES = re.compile(r"CREATE OR REPLACE TEMP (?:MACRO|VIEW) (\w+)")
+
+
+def statements_of(database: RelationsDatabase, text: str) -> list[str]:
+    """Return the statements of a text, without the comments before them."""
+    statements = database.connection.extract_statements(text)
+    return [_COMMENTS.sub("", statement.query, count=1).strip() for statement in statements]
+
+
+def ask(
+    database: RelationsDatabase, *names: str, values: Mapping[str, object] | None = None
+) -> Sequence[Mapping[str, Any]]:
+    """Return the rows of a question, in the order of its query.
+
+    Args:
+        database: The relations.
+        *names: The texts: those of views that it uses, and its own.
+        values: What it asks for.
+
+    Raises:
+        OperatorError: The files of the relations cannot be read.
+    """
+    query = prepared(database, text_of(FOLDER, *names), values or {})
+    rows: Sequence[Mapping[str, Any]] = database.answer(query).to_pylist()
+    return rows
+
+
+def prepared(
+    database: RelationsDatabase,
+    text: str,
+    values: Mapping[str, object],
+    run: Callable[[str], object] | None = None,
+) -> str:
+    """Return the query at the end of a text, after those definitions were made that it uses.
+
+    Args:
+        database: The relations.
+        text: The text.
+        values: The values of its variables.
+        run: Runs the statements that make and fill tables; `RelationsDatabase.finish` if not given.
+    """
+    database.set(values)
+    if text not in _NEEDED:
+        _NEEDED[text] = _needed(statements_of(database, text))
+    *steps, query = _NEEDED[text]
+    for statement in steps:
+        if created := _CREATES.match(statement):
+            database.define(created[1], statement)
+        else:
+            (run or database.finish)(statement)
+    return query
+
+
+_NEEDED: dict[str, Sequence[str]] = {}
+"""The statements of texts."""
+
+
+def _needed(statements: Sequence[str]) -> Sequence[str]:
+    """Return the query at the end after those definitions that it uses, directly or not."""
+    *steps, query = statements
+    needed = [query]
+    for step in reversed(steps):
+        created = _CREATES.match(step)
+        is_used = created and any(
+            re.search(rf"\b{created[1]}\b", _COMMENT.sub("", one)) for one in needed
+        )
+        if is_used or not created:
+            needed.insert(0, step)
+    return needed
+
+
+def text_of(folder: str, *names: str) -> str:
+    """Return texts of SQL as one; ``folder`` is the package that they are in."""
+    return "\n".join(_read(folder, name) for name in names)
+
+
+@cache
+def _read(folder: str, name: str) -> str:
+    package, _, below = folder.rpartition(".")
+    return (files(package) / below / f"{name}.sql").read_text("utf-8")
+
+
+# Parts of the web, as questions to the relations name them.
+
+LAST = "\U0010ffff"
+"""No SURT has this character: what begins like a SURT is not after the SURT with it."""
+
+
+class WebPart(NamedTuple):
+    """A part of the web (``relations/questions/common.sql``).
+
+    Attributes:
+        part: ``archive``, ``site``, ``prefix``, or the name of a level.
+        name: Of the host or domain; for a URI, its SURT.
+        first: No SURT of it is before this one.
+        last: No SURT of it is after this one.
+    """
+
+    part: str = "archive"
+    name: str = ""
+    first: str = ""
+    last: str = LAST
+
+    @classmethod
+    def below(cls, part: str, name: str) -> Self:
+        """Return a host or domain.
+
+        >>> WebPart.below("domain", "bbc.co.uk").first
+        'uk,co,bbc)'
+        """
+        if ":" in name:  # nothing is below an address, and what has a port is another name
+            return cls(part, name, f"{name})", f"{name}*")
+        beginning = ",".join(reversed(name.split(".")))
+        return cls(part, name, f"{beginning})", f"{beginning};")
+
+    def has(self, surt: str) -> bool:
+        """Return whether the part has a page, as ``is_of`` in SQL.
+
+        >>> site = WebPart.below("site", "a.example")
+        >>> [site.has(f"example,{host})/") for host in ("a", "a,b", "a-b")]
+        [True, True, False]
+        """
+        ends = {"host": "):", "site": "),:"}.get(self.part)
+        if not self.first <= surt <= self.last:
+            return False
+        return ends is None or surt[len(self.first) - 1] in ends
+
+
+ARCHIVE = WebPart()
+"""The whole archive."""

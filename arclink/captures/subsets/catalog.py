@@ -5,7 +5,7 @@
     links.db.subsets/NAME.subset     a sealed file (`arclink.files.sealed`)
 
 Its row is JSON: the selection as text, and when it was stored. Its data are the captures of a kept
-list (`arclink.captures.subsets.capture_sets`). Subsets that earlier versions stored are read, too
+list (`arclink.captures.subsets.evaluation`). Subsets that earlier versions stored are read, too
 (`arclink.store.layouts.read_old_subset`); they get this form when they are next written.
 
 A *view* is a definition: its captures change with the store. A *kept list* has the captures that
@@ -23,10 +23,10 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from arclink.captures.subsets.capture_sets import CaptureSet, number_of
-from arclink.captures.subsets.evaluation import Evaluation, KeptList
-from arclink.captures.subsets.fields import is_name
+from arclink.captures.subsets.evaluation import CaptureSet, Evaluation, KeptList, number_of
+from arclink.captures.subsets.fields import END, EVERYWHERE, SurtRanges, is_name
 from arclink.captures.subsets.language import (
     KEPT,
     AllOf,
@@ -41,15 +41,65 @@ from arclink.captures.subsets.language import (
     parse_selection,
     text_of,
 )
-from arclink.captures.subsets.ranges import END, EVERYWHERE, SurtRanges
 from arclink.captures.subsets.view import SubsetStore
 from arclink.errors import SealError, StoreError, UsageError
 from arclink.files.sealed import read_rows, read_sealed, write_sealed
 from arclink.model import Surt
 from arclink.store.layouts import read_old_subset
-from arclink.store.location import local_path_of
+from arclink.store.location import local_path_of, open_store
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
+
+if TYPE_CHECKING:
+    from arclink.captures.subsets.view import SubsetStore
+
+# Opens a store, or a subset of it.
+
+
+def open_graph(where: str, subset: str = "") -> Scans:
+    """Return the store at a path or URL, or a subset of it; closing it closes the store.
+
+    Args:
+        where: As `open_store` takes it.
+        subset: The name of a stored subset, or a selection; empty for the whole store.
+
+    Raises:
+        UsageError: There is no such subset, or the selection cannot be read.
+        StoreError: The store is missing or cannot be used.
+    """
+    store = open_store(where)
+    try:
+        return narrowed(store, where, subset)
+    except BaseException:
+        store.close()
+        raise
+
+
+def narrowed(store: Scans, where: str, subset: str) -> Scans:
+    """Return a subset of an open store; the store itself if ``subset`` is empty.
+
+    Raises:
+        UsageError: There is no such subset, or the selection cannot be read.
+    """
+    if not subset:
+        return store
+
+    return subset_in(store, SubsetCatalog(where), subset)
+
+
+def subset_in(store: Scans, catalog: "SubsetCatalog", subset: str) -> "SubsetStore":
+    """Return a subset of an open store as a store.
+
+    Args:
+        store: The store.
+        catalog: The named subsets of the store.
+        subset: The name of a stored subset, or a selection.
+
+    Raises:
+        UsageError: There is no such subset, or the selection cannot be read.
+    """
+    return subset_of(store, catalog.define(catalog.named_or_written(subset)))
+
 
 _KIND = "subset"
 _SUFFIX = ".subset"

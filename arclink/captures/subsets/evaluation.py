@@ -6,16 +6,30 @@ the ranges of SURTs in which selected captures can be are read.
 """
 
 import sys
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import groupby
 from operator import attrgetter
+from typing import Self
+from zlib import crc32
 
-from arclink.access.replay import moment_of
-from arclink.captures.subsets.capture_sets import CaptureSet, capture_number, number_of
+import numpy as np
+
+from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
+from arclink.access.queries import URI, LinkQuery, requested_kinds
+from arclink.access.reader import Reading
+from arclink.access.timemaps import moment_of
 from arclink.captures.subsets.fields import (
+    END,
+    EVERYWHERE,
+    NOWHERE,
     URI_AND_TIME,
     CaptureTest,
+    SurtRanges,
+    kinds_of,
     numbers_of,
     test_of,
     wide_ranges,
@@ -28,17 +42,226 @@ from arclink.captures.subsets.language import (
     Except,
     Selection,
     conditions_in,
+    text_of,
 )
-from arclink.captures.subsets.neighbourhoods import (
-    captures_linking_to,
-    pages_linked_from,
-    pages_within,
+from arclink.errors import UsageError
+from arclink.model import (
+    ALL_SURTS,
+    ALL_TIME,
+    Checksum,
+    ContentId,
+    Memento,
+    Source,
+    Span,
+    Surt,
+    Timestamp,
+    UriR,
 )
-from arclink.captures.subsets.ranges import END, EVERYWHERE, NOWHERE, SurtRanges
-from arclink.model import ALL_SURTS, ALL_TIME, Memento, Span, Surt, Timestamp
 from arclink.store.blocks.rows import checksum_shown
-from arclink.store.protocols import Scans
+from arclink.store.protocols import Answers, Scans
 from arclink.timestamps import first_of, last_of
+from arclink.uris.resolution import checksum_of
+from arclink.uris.surts import surt_of
+
+# Sets of captures: 8 bytes for each, sorted.
+#
+# A capture is kept as a 64-bit hash of its key. Two of 100 million captures share a hash with a
+# probability of 0.03 %.
+
+
+def capture_number(original: UriR, timestamp: Timestamp, checksum: Checksum) -> int:
+    """Return the 64-bit hash of the key of a capture: the same on every machine."""
+    data = f"{original}\n{timestamp}\n{checksum}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
+
+
+def number_of(memento: Memento) -> int:
+    """Return the `capture_number` of a memento."""
+    return capture_number(memento.original, memento.timestamp, memento.checksum)
+
+
+class CaptureSet:
+    """A set of captures.
+
+    Args:
+        numbers: Hashes of the captures, in any order; they may repeat.
+    """
+
+    def __init__(self, numbers: Iterable[int] = ()) -> None:
+        unsorted = numbers if isinstance(numbers, array) else array("Q", numbers)
+        distinct = np.unique(np.frombuffer(unsorted, np.uint64))
+        self._numbers = array("Q", distinct.tobytes())
+
+    def __contains__(self, number: int) -> bool:
+        index = bisect_left(self._numbers, number)
+        return index < len(self._numbers) and self._numbers[index] == number
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def crc(self) -> str:
+        """8 hex digits that identify the set."""
+        return f"{crc32(self.to_bytes()):08x}"
+
+    def to_bytes(self) -> bytes:
+        """Return the set as bytes: 8 for each capture, little-endian, sorted."""
+        return np.frombuffer(self._numbers, np.uint64).astype("<u8").tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return the set that `to_bytes` wrote."""
+        found = cls()
+        found._numbers = array("Q", np.frombuffer(data, "<u8").astype(np.uint64).tobytes())
+        return found
+
+
+# Captures and pages that links lead to: ``links-to``, ``linked-from`` and ``within``.
+#
+# A page is a SURT, so all variants of its URI. With a time, the links are those in force at its
+# end, with the meaning of ``at`` in a link query (`arclink.access.reader`).
+
+_AT_ONCE = 128
+
+
+class SubsetCostError(UsageError):
+    """A subset takes more look-ups than the caller allows."""
+
+
+def _captures_linking_to(
+    store: Answers, condition: Condition, most: int = sys.maxsize
+) -> tuple[CaptureSet, set[Surt]]:
+    """Return the captures that show a link to a URI, by shown checksum, and their SURTs.
+
+    Args:
+        store: The store.
+        condition: A condition with the field ``links-to``.
+        most: Largest number of pages that show such a link.
+
+    Raises:
+        SubsetCostError: There are more.
+    """
+    query = _query(condition.value, condition, ALL_KINDS)
+    numbers, surts = array("Q"), set()
+    for content, pages in _sources(store, _contents_linking_to(store, query, query.surt)):
+        checksum = checksum_of(content)
+        for original, timestamps in pages:
+            surts.add(surt_of(original))
+            numbers.extend(capture_number(original, time, checksum) for time in timestamps)
+            _check_cost(condition, len(surts), most)
+    return CaptureSet(numbers), surts
+
+
+def _pages_linked_from(store: Answers, condition: Condition) -> set[Surt]:
+    """Return the pages that a URI links to in any of its captures."""
+    query = _query(condition.value, condition, ALL_KINDS)
+    return _linked_from(Reading(store, query), set())
+
+
+def pages_within(store: Answers, condition: Condition, most: int = sys.maxsize) -> set[Surt]:
+    """Return the pages that a number of links or fewer lead to, by breadth-first search.
+
+    The page at which the search begins is one of them.
+
+    Args:
+        store: The store.
+        condition: A condition with the field ``within``.
+        most: Largest number of pages.
+
+    Raises:
+        SubsetCostError: There are more.
+    """
+    qualifiers = dict(condition.qualifiers)
+    query = _query(qualifiers["of"], condition, NAVIGATION)
+    direction = qualifiers.get("direction", "out")
+    reading = Reading(store, query)
+    read: set[ContentId] = set()
+    reached = {query.surt}
+    edge = {query.surt}
+    for _ in range(int(condition.value)):
+        found: set[Surt] = set()
+        for surt in sorted(edge):
+            here = reading.of_surt(surt)
+            if direction != "in":
+                found |= _linked_from(here, read)
+            if direction != "out":
+                found |= _linking_to(here)
+            _check_cost(condition, len(reached) + len(found), most)
+        edge = found - reached
+        reached |= edge
+        if not edge:
+            break
+    return reached
+
+
+def _check_cost(condition: Condition, pages: int, most: int) -> None:
+    if pages > most:
+        raise SubsetCostError(
+            f"{text_of(condition)} selects more than {most:,} pages, too many for one request; "
+            "use the command line, or select less"
+        )
+
+
+def _query(uri: str, condition: Condition, kinds: Kinds) -> LinkQuery:
+    """Return a link query with the kinds and the time of a condition."""
+    qualifiers = dict(condition.qualifiers)
+    written, surt = URI.form.read(uri)
+    at: Timestamp | None = last_of(qualifiers["at"]) if "at" in qualifiers else None
+    if "kinds" in qualifiers:
+        kinds = requested_kinds(kinds_of(qualifiers["kinds"]))
+    return LinkQuery(written, surt, at=at, kinds=kinds)
+
+
+def _linked_from(reading: Reading, read: set[ContentId]) -> set[Surt]:
+    """Return the pages that the contents of a page link to; skip contents in ``read``."""
+    found: set[Surt] = set()
+    for (content, _), _ in reading.vertices():
+        if content not in read:
+            read.add(content)
+            targets = {
+                link.target
+                for link in reading.store.outlinks(content)
+                if reading.query.wants(link.kind)
+            }
+            found.update(map(surt_of, targets))
+    return found
+
+
+def _linking_to(reading: Reading) -> set[Surt]:
+    contents = _contents_linking_to(reading.store, reading.query, reading.query.surt)
+    found: set[Surt] = set()
+    for portion in _in_steps(contents):
+        for pages in reading.pages(portion):
+            found.update(surt_of(original) for original, _ in pages)
+    return found
+
+
+def _contents_linking_to(store: Answers, query: LinkQuery, target: Surt) -> Iterator[ContentId]:
+    """Yield the contents that link to a page; a content may come more than once."""
+    last: ContentId | None = None
+    for inlink in store.inlinks(target):
+        if inlink.content != last and query.wants(inlink.kind):
+            last = inlink.content
+            yield last
+
+
+def _sources(
+    store: Answers, contents: Iterable[ContentId]
+) -> Iterator[tuple[ContentId, Iterator[Source]]]:
+    for portion in _in_steps(contents):
+        yield from zip(portion, store.sources(portion), strict=True)
+
+
+def _in_steps(contents: Iterable[ContentId]) -> Iterator[list[ContentId]]:
+    portion: list[ContentId] = []
+    for content in contents:
+        portion.append(content)
+        if len(portion) == _AT_ONCE:
+            yield portion
+            portion = []
+    if portion:
+        yield portion
+
 
 _FLAGS = Callable[[Sequence[Memento]], list[bool]]
 """Returns, for each capture of one SURT in store order, whether it is selected."""
@@ -207,10 +430,10 @@ class Evaluation:
                 files = self._files_of(numbers_of(value))
                 return _Facts(lambda memento: memento.file in files, EVERYWHERE)
             case "links-to":
-                captures, surts = captures_linking_to(self._store, condition, self._most_pages)
+                captures, surts = _captures_linking_to(self._store, condition, self._most_pages)
                 return _Facts(self._shown_in(captures), SurtRanges.of_surts(surts))
             case "linked-from":
-                return _of_pages(pages_linked_from(self._store, condition))
+                return _of_pages(_pages_linked_from(self._store, condition))
             case "within":
                 return _of_pages(pages_within(self._store, condition, self._most_pages))
         assert name == KEPT, name

@@ -7,8 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from arclink.access.capabilities import ToAnswer
-from arclink.access.common import SUBSET
-from arclink.access.declarations import FOLDER, AnyParameter, DeclaredQuery, Given, Parameter
+from arclink.access.declarations import (
+    FOLDER,
+    SUBSET,
+    AnyParameter,
+    DeclaredQuery,
+    Given,
+    Parameter,
+)
 from arclink.cli.options import STORE
 
 STORE_OR_FILES = replace(
@@ -37,7 +43,7 @@ def to_answer(given: Given, query: DeclaredQuery) -> Iterator[ToAnswer[Any]]:
         StoreError: There is no store, or it cannot be used.
     """
     from arclink.analysis.matrices.slice_cache import cache_next_to, store_of
-    from arclink.captures.subsets.opener import narrowed
+    from arclink.captures.subsets.catalog import narrowed
     from arclink.store.location import name_of_store, open_store
 
     where, folder = STORE_OR_FILES.required(given), _CACHE.optional(given)

@@ -15,7 +15,7 @@ EXAMPLES = PAGERANK.examples
 @takes(*GRAPH_OR_FILES, *RankQuery.DECLARED, ROW_FORMAT)
 def command(given: Given) -> None:
     """Write the answer; the table for people is that of the paper."""
-    from arclink.analysis.matrices.rank_rows import as_table_4, as_table_5
+    from arclink.analysis.matrices.pagerank import as_table_4, as_table_5
 
     query, form = RankQuery.of(given), ROW_FORMAT.required(given)
     with to_answer(given, query) as asked:

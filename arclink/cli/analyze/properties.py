@@ -8,13 +8,11 @@ from pathlib import Path
 import click
 
 from arclink.access.declarations import FILE, Given, Parameter
-from arclink.access.formats.csvw import address_of, next_to
-from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS, RowAnswer
+from arclink.access.formats.rows import ROW_FORMAT, ROW_FORMATS, RowAnswer, address_of, next_to
 from arclink.access.kinds import kinds_line, others_line
 from arclink.access.provenance import today
 from arclink.analysis.matrices.graph_queries import PROPERTIES, PropertiesQuery, opened_slices
-from arclink.analysis.matrices.slices import Slices
-from arclink.analysis.matrices.windows import shorten
+from arclink.analysis.matrices.slices import Slices, shorten
 from arclink.cli.analyze.options import GRAPH_OR_FILES, STORE_OR_FILES, to_answer
 from arclink.cli.options import takes, write_answer
 from arclink.errors import UsageError

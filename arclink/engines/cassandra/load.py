@@ -6,32 +6,36 @@ the step is finished, which makes the batch visible. At last lists of SURTs are 
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import astuple, replace
 from functools import cache, partial
+from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from arclink.closing import Closing
-from arclink.engines.cassandra.addresses import Address
-from arclink.engines.cassandra.merging import drop_plan, note_plan, plan_merge
+from arclink.engines.cassandra.addresses import Address, parse_address
 from arclink.engines.cassandra.reader import CassandraReader
 from arclink.engines.cassandra.removal import divide_homes, forget_in, records, takedowns_of
 from arclink.engines.cassandra.schema import open_database
 from arclink.engines.cassandra.steps import Facts, History
+from arclink.engines.cassandra.surt_lists import drop_plan, note_plan, plan_merge
 from arclink.engines.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.engines.cassandra.tasks import MERGE, Task, TaskRunner, tasks_of
 from arclink.engines.cassandra.times import StepTimes
 from arclink.errors import StoreError
 from arclink.model import Batch
+from arclink.network.engine_files import files_of, is_of_engine
 from arclink.store.graph_files import GraphPart, GraphParts
 from arclink.store.layouts import check_present, united_settings
-from arclink.store.protocols import KnownFile, Removed, check_not_overtaken
+from arclink.store.protocols import Cluster, KnownFile, Removed, check_not_overtaken
 
 SMALL = 16 << 20
 """Bytes of graph files that one process loads alone: starting others takes longer."""
@@ -328,3 +332,107 @@ def run_task(address: Address, step: int, view: StoreView, task: Task, path: Pat
         path: Path of its part of the graph files, if it reads one.
     """
     return _runner(address, step, view).run(task, path)
+
+
+# Loads a batch as a job on a cluster; the graph files may be in HDFS.
+#
+# The driver writes manifests that list tasks, and a mapper runs the tasks of each manifest.
+
+
+def by_manifests(
+    url: str, parts: GraphParts, folder: Path, cores: int, cluster: Cluster
+) -> RunTasks:
+    """Return a function that runs the tasks of a phase through manifests.
+
+    Args:
+        url: URL at which the tasks open the store.
+        parts: Parts of the graph files.
+        folder: Folder for the manifests.
+        cores: Number of tasks at a time; there are up to twice as many manifests.
+        cluster: Stores the parts, and runs the manifests.
+    """
+
+    def do(step: int, view: StoreView, tasks: Sequence[Task]) -> None:
+        if not tasks:
+            return
+        files = {task: task.file_in(parts) for task in tasks}
+        sizes = {task: task.size_in(parts) for task in tasks}
+        texts = [
+            "".join(
+                f"{task.what}\t{task.part}\t{cluster.task_address(file.path) if file else ''}\n"
+                for task in share
+                for file in [files[task]]
+            ).encode()
+            for share in shares(sizes, 2 * cores)
+        ]
+        # The name follows from the texts, because of a file that is already in HDFS only the size
+        # is compared. A job with a folder for its input needs only the name of the folder.
+        digest = sha256(b"\0".join(texts)).hexdigest()[:16]
+        of_phase = folder / f"step{step}-{tasks[0].what}-{digest}"
+        of_phase.mkdir(parents=True, exist_ok=True)
+        manifests = [of_phase / f"part-{number:05d}" for number in range(len(texts))]
+        for manifest, text in zip(manifests, texts, strict=True):
+            manifest.write_bytes(text)
+        cluster.run(
+            manifests,
+            {
+                "store": url,
+                "step": step,
+                "loads": sorted(view.loads),
+                "versions": sorted(view.versions),
+                "lists": sorted(view.lists),
+            },
+        )
+
+    return do
+
+
+def shares(sizes: Mapping[Task, int], count: int) -> list[list[Task]]:
+    """Return tasks divided by bytes, the largest first, each to the smallest share.
+
+    No share is empty.
+
+    >>> tasks = {Task("inlinks", part): size for part, size in enumerate([5, 3, 3, 2])}
+    >>> [[task.part for task in share] for share in shares(tasks, 2)]
+    [[0, 3], [1, 2]]
+    """
+    groups: list[list[Task]] = [[] for _ in range(max(1, min(count, len(sizes))))]
+    filled = [0] * len(groups)
+    for task in sorted(sizes, key=lambda task: (-sizes[task], task.name)):
+        least = filled.index(min(filled))
+        groups[least].append(task)
+        filled[least] += sizes[task] + 1
+    return groups
+
+
+def load_parts(lines: Iterable[bytes], given: Mapping[str, Any]) -> Iterator[tuple[str, Result]]:
+    """Run the tasks of a manifest; yield the name and the result of each.
+
+    Args:
+        lines: Lines of the manifest.
+        given: Settings from `by_manifests`.
+    """
+    address = parse_address(given["store"])
+    view = StoreView(*(frozenset(given[name]) for name in ("loads", "versions", "lists")))
+    for line in lines:
+        what, part, path = line.decode().rstrip("\n").split("\t")
+        task = Task(what, int(part))
+        with _load_here(path) as file:
+            yield task.name, run_task(address, given["step"], view, task, file)
+
+
+@contextmanager
+def _load_here(path: str) -> Iterator[Path | None]:
+    """Yield a local path of a file; an engine's file is copied for the duration of the block."""
+    if not path:
+        yield None
+        return
+    if not is_of_engine(path):
+        yield Path(path)
+        return
+    system = files_of(path)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "part"
+        with copy.open("wb") as target:
+            target.writelines(system.read(system.path_of(path)))
+        yield copy

@@ -23,7 +23,7 @@ from arclink.store.blocks.rows import Relation, Row
 from arclink.store.seals import damaged
 
 POSITION_BITS = 12
-"""A block has at most 4,096 contents (`arclink.graph.blocks`)."""
+"""A block has at most 4,096 contents (`arclink.graph.join`)."""
 
 BLOCK_BITS = 17
 PART_BITS = 11

@@ -7,16 +7,14 @@ from pathlib import Path
 
 import orjson
 
-from arclink.engines.cassandra.by_jobs import by_manifests
-from arclink.engines.cassandra.load import load_batch
+from arclink.engines.cassandra.load import by_manifests, load_batch
 from arclink.engines.cassandra.reader import OF_STORE, CassandraReader
 from arclink.engines.cassandra.removal import clean, count_times, forget, in_steps, records
 from arclink.engines.cassandra.schema import set_layout
-from arclink.engines.cassandra.stored_rows import CassandraRows
-from arclink.engines.cassandra.verification import violations
+from arclink.engines.cassandra.verification import CassandraRows, violations
 from arclink.errors import StoreError
 from arclink.model import Batch
-from arclink.store.blocks.counts import count_rows
+from arclink.store.blocks.verification import count_rows
 from arclink.store.graph_files import find_parts, identity_of
 from arclink.store.layouts import (
     STORE,

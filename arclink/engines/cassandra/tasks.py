@@ -12,7 +12,7 @@ until the step is finished. A task holds the contents or captures of a part in m
 of the batch. Inlinks name contents by block, so their tasks also hold the names of the batch's
 blocks. Tasks of times count the captures of one part of mementos, or those of earlier batches that
 show the contents of one part of outlinks (`arclink.engines.cassandra.counted_times`). Tasks of a
-merge write lists of SURTs from older ones (`arclink.engines.cassandra.merging`).
+merge write lists of SURTs from older ones (`arclink.engines.cassandra.surt_lists`).
 """
 
 import json
@@ -26,7 +26,6 @@ import zstandard
 from arclink.checksums import is_reference, names_payload, parse_name
 from arclink.engines.cassandra.counted_times import LoadTimes
 from arclink.engines.cassandra.database import Writer
-from arclink.engines.cassandra.merging import write_merged
 from arclink.engines.cassandra.reader import outcome_in
 from arclink.engines.cassandra.rows import (
     BLOCK_BITS,
@@ -38,7 +37,7 @@ from arclink.engines.cassandra.rows import (
     pack_mementos,
     values_of,
 )
-from arclink.engines.cassandra.surt_lists import SurtLists, SurtWriter
+from arclink.engines.cassandra.surt_lists import SurtLists, SurtWriter, write_merged
 from arclink.engines.cassandra.tables import Result, StoreView, Tables, done_tasks
 from arclink.errors import StoreError
 from arclink.model import Checksum, Payload

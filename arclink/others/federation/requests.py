@@ -6,31 +6,213 @@ query. An instance that is slow, fails or sends nonsense affects only its own pa
 """
 
 import queue
+import re
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from arclink.access.answers import Budget, answer_link_query
-from arclink.access.archives import ArchiveReport, Outcome, Refused
-from arclink.access.cursors import decode_cursor
+from arclink.access.capture_fields import decode_cursor
+from arclink.access.provenance import ArchiveReport, Outcome, Refused
 from arclink.access.queries import MOST_MEMBERS, LinkQuery
 from arclink.access.reader import of_one_state
 from arclink.access.timemaps import read_timemap
-from arclink.errors import InstanceError
-from arclink.others.federation.cache import AnswerCache
-from arclink.others.federation.http_client import HttpAnswer, fetch
-from arclink.others.federation.instance_answers import ReceivedAnswer, as_received
-from arclink.others.federation.instances import Instance, plain_question, question, timemap_question
-from arclink.others.federation.json_answers import parse_json_answer, parse_timemap
-from arclink.others.federation.limits import QueryLimits
+from arclink.errors import InstanceError, NetworkError, NetworkFailure
+from arclink.network.http import HttpClient, Response
+from arclink.others.federation.instance_answers import (
+    ReceivedAnswer,
+    accepted_findings,
+    as_received,
+    parse_json_answer,
+    parse_timemap,
+)
+from arclink.others.federation.instances import (
+    Instance,
+    QueryLimits,
+    plain_question,
+    question,
+    timemap_question,
+)
 from arclink.others.federation.listings import parse_listing
 from arclink.others.federation.merge import Findings, merge
-from arclink.others.federation.validation import accepted_findings
 from arclink.store.protocols import Answers
+
+# One request to another instance, with limits on total time and on size.
+#
+# Redirects are not followed, because the address comes from the configuration and an answer must
+# not lead anywhere else; compressed answers are refused, because the size limit holds for the bytes
+# sent.
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """A response whose body was read completely.
+
+    Attributes:
+        media_type: The media type without parameters, in lower case; empty if the answer has no
+            media type.
+        headers: Header values by name in lower case.
+    """
+
+    status: int
+    media_type: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def fetch(url: str, headers: Mapping[str, str], seconds: float, most_bytes: int) -> HttpAnswer:
+    """Return the response to a GET request; statuses 304 and 4xx are responses, too.
+
+    Args:
+        url: An ``http`` or ``https`` URL from the configuration, never from an answer.
+        headers: Headers in addition to those of every request.
+        seconds: Limit for everything: name resolution, connecting, waiting, reading.
+        most_bytes: Largest size of the body.
+
+    Raises:
+        InstanceError: The response did not arrive in time, is not HTTP, is a redirect or a server
+            error (5xx), or is too large, compressed or incomplete.
+    """
+    try:
+        with (
+            HttpClient(silence=seconds, total=seconds) as client,
+            client.exchange("GET", url, {"Connection": "close", **headers}) as response,
+        ):
+            _refuse(response)
+            body = b"" if response.status == 304 else response.body(most_bytes)
+    except NetworkError as error:
+        if error.failure in (NetworkFailure.SILENT, NetworkFailure.OVER):
+            raise InstanceError(f"no complete answer within {seconds:.3g} s") from error
+        raise InstanceError(error.detail) from error
+    fields = {name.lower(): value for name, value in response.headers.items()}
+    media_type = fields.get("content-type", "").partition(";")[0].strip().lower()
+    return HttpAnswer(response.status, media_type, fields, body)
+
+
+def _refuse(response: Response) -> None:
+    status = response.status
+    if status >= 500:
+        pause = response.headers.get("Retry-After", "")
+        again = f"; ask again in {pause} s" if re.fullmatch("[0-9]{1,6}", pause) else ""
+        raise InstanceError(f"it answers with status {status}{again}")
+    if 300 <= status < 400 and status != 304:
+        raise InstanceError(
+            f"it answers with a redirect ({status}), which is not followed; configure the "
+            "address it leads to"
+        )
+    coding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if coding not in ("", "identity"):
+        raise InstanceError(
+            f"its answer is compressed ({coding[:40]!a}), although the request excluded this"
+        )
+
+
+# A cache of instances' answers, limited in bytes and in age, and by their ``Cache-Control``.
+#
+# Source: RFC 9111, section 5.2.2 (``Cache-Control`` of responses: max-age, no-cache, no-store,
+# private) and section 4.3 (validation).
+
+OVERHEAD = 1_000
+"""Bytes that an entry counts in addition to its body and its URL."""
+
+_VALIDATOR = re.compile("[\x20-\x7e]{1,1000}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    answer: HttpAnswer
+    fresh_until: float
+
+
+class AnswerCache:
+    """A thread-safe cache of answers by URL; it drops the least recently used first.
+
+    Args:
+        most_bytes: Size of all answers together; 0 disables the cache.
+        age: Seconds for which an answer is fresh, unless its ``Cache-Control`` allows less.
+        clock: Function that returns seconds and never goes back.
+    """
+
+    def __init__(
+        self, most_bytes: int, age: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most_bytes = most_bytes
+        self._age = age
+        self._clock = clock
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def fresh(self, url: str) -> HttpAnswer | None:
+        """Return the cached answer to ``url`` if it is still fresh; else None."""
+        with self._lock:
+            entry = self._entries.get(url)
+            if entry is None or entry.fresh_until <= self._clock():
+                return None
+            self._entries.move_to_end(url)
+            return entry.answer
+
+    def validators(self, url: str) -> Mapping[str, str]:
+        """Return request headers to revalidate the cached answer; empty if it has no validator."""
+        with self._lock:
+            entry = self._entries.get(url)
+        found = {} if entry is None else entry.answer.headers
+        asked = {
+            "If-None-Match": found.get("etag", ""),
+            "If-Modified-Since": found.get("last-modified", ""),
+        }
+        return {name: value for name, value in asked.items() if _VALIDATOR.fullmatch(value)}
+
+    def renewed(self, url: str, not_modified: HttpAnswer) -> HttpAnswer | None:
+        """Return the cached answer after a 304 confirmed it; None if it has been dropped."""
+        with self._lock:
+            entry = self._entries.get(url)
+        if entry is None:
+            return None
+        answer = replace(entry.answer, headers={**entry.answer.headers, **not_modified.headers})
+        self.keep(url, answer)
+        return answer
+
+    def keep(self, url: str, answer: HttpAnswer) -> None:
+        """Store a response with status 200 if it is cacheable and fits."""
+        seconds = self._freshness(answer.headers.get("cache-control", ""))
+        size = len(url) + len(answer.body) + OVERHEAD
+        with self._lock:
+            self._forget(url)
+            if seconds is None or answer.status != 200 or size > self._most_bytes:
+                return
+            self._entries[url] = _Entry(answer, self._clock() + seconds)
+            self._bytes += size
+            while self._bytes > self._most_bytes:
+                self._forget(next(iter(self._entries)))
+
+    def _freshness(self, control: str) -> float | None:
+        """Return the seconds for which an answer with this ``Cache-Control`` is fresh.
+
+        None means that it must not be stored.
+        """
+        directives = {part.strip().lower() for part in control.split(",")}
+        names = {directive.partition("=")[0].strip() for directive in directives}
+        if names & {"no-store", "private"}:
+            return None
+        if "no-cache" in names:
+            return 0
+        ages = [
+            int(found[1])
+            for directive in directives
+            if (found := re.fullmatch(r'max-age="?([0-9]{1,9})"?', directive))
+        ]
+        return min([self._age, *ages])
+
+    def _forget(self, url: str) -> None:
+        entry = self._entries.pop(url, None)
+        if entry is not None:
+            self._bytes -= len(url) + len(entry.answer.body) + OVERHEAD
+
 
 _ACCEPT = "application/json, application/rdf+xml;q=0.5"
 GRACE = 0.5

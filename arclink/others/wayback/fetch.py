@@ -18,16 +18,14 @@ from arclink.counts import Counts
 from arclink.errors import FetchError, UsageError
 from arclink.filter.rules import Rules
 from arclink.model import NO_CHECKSUM, REVISIT, Checksum
-from arclink.others.wayback.capture_lists import DONE, Archive, Listed, list_step
+from arclink.others.wayback.capture_lists import DONE, Archive, Listed, list_step, parse_entry
 from arclink.others.wayback.client import Client
-from arclink.others.wayback.indexes import parse_entry
 from arclink.others.wayback.records import WarcFiles, cut_back
 from arclink.others.wayback.replay import MODIFIERS, Fetched, Replay
 from arclink.others.wayback.state import FolderState, Known, at_address
 from arclink.reasons import Reason
 from arclink.rows.cdx import RESPONSE, REVISIT_MIME, Capture, format_row
-from arclink.uris.methods import key_of_answer
-from arclink.uris.surts import surt_of
+from arclink.uris.surts import key_of_answer, surt_of
 
 INDEX = "index.cdxj"
 

@@ -23,8 +23,8 @@ from arclink.errors import FetchError
 from arclink.extract.replay_markup import is_rewritten, undo_rewriting, undo_uri
 from arclink.model import Checksum, Timestamp, UriR
 from arclink.network.addresses import joined
+from arclink.others.wayback.capture_lists import memento_time, memento_uris, parse_links
 from arclink.others.wayback.client import Answer, Client
-from arclink.others.wayback.indexes import memento_time, memento_uris, parse_links
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture
 from arclink.uris.surts import surt_of

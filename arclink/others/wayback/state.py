@@ -26,7 +26,7 @@ from arclink.model import Checksum, Timestamp, UriR
 from arclink.others.wayback.records import RecordAddress
 from arclink.reasons import Reason
 from arclink.rows.cdx import Capture
-from arclink.uris.methods import method_of_key
+from arclink.uris.surts import method_of_key
 
 NAME = "fetch.db"
 FORMAT = "1"

@@ -54,12 +54,12 @@ from arclink.store.blocks.relations import (
     unpack_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row, memento_shown, not_modified_since
+from arclink.store.filtered import few_pages
 from arclink.store.protocols import WHOLE, ContentBlock, LoadMark, Share, WantsLink, WholeStore
-from arclink.store.shown_inlinks import few_pages
 from arclink.uris.resolution import content_id
 
 if TYPE_CHECKING:
-    from arclink.store.blocks.cuts import CapturesByCut
+    from arclink.store.blocks.outlinks import CapturesByCut
 
 AT_ONCE = 128
 """Number of inlinks whose contents are looked up together, and of checksums in one query."""
@@ -516,7 +516,7 @@ class BlockAnswers(WholeStore):
             return
         by_cut = self._by_cut.get(checksum)
         if by_cut is None:
-            from arclink.store.blocks.cuts import CapturesByCut
+            from arclink.store.blocks.outlinks import CapturesByCut
 
             by_cut = self._by_cut[checksum] = CapturesByCut(checksum, scopes[0], pages_of(captures))
             if len(self._by_cut) > _CACHED_BY_CUT:

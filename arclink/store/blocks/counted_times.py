@@ -16,10 +16,9 @@ from arclink.known import KnownLinks, Seconds, within
 from arclink.model import ALL_TIME, Forgotten, Memento, Span, Surt, Timestamp, UriR
 from arclink.portions import portions
 from arclink.store.blocks.answers import AT_ONCE, BlockAnswers
-from arclink.store.known_captures import is_read
+from arclink.store.known_payloads import is_read
 from arclink.timestamps import day_of
-from arclink.uris.methods import keys_of_answers
-from arclink.uris.surts import surt_of
+from arclink.uris.surts import keys_of_answers, surt_of
 
 BEFORE, LOADED, AFTER = range(3)
 

@@ -66,7 +66,7 @@ def order_of_copy(
     address. A WAT comes after an archive file, which has more data. Of two copies at one address,
     the longer comes first: the other was read while the file was cut short.
     """
-    from arclink.archives.names import is_wat
+    from arclink.archives.locations import is_wat
 
     return reason != "-", is_wat(file), file, offset, -length
 

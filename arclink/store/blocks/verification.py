@@ -6,26 +6,212 @@ one sum per bucket; where two sums differ, these buckets are read again and the 
 are named.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from hashlib import blake2b
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from arclink import progress
 from arclink.errors import StoreError
-from arclink.model import Checksum, Payload, Surt, UriR
+from arclink.files.spill import Sorted
+from arclink.model import Checksum, Forgotten, Payload, Scope, Surt, UriR
 from arclink.portions import portions
 from arclink.reasons import Reason
+from arclink.store.blocks.answers import BlockAnswers
 from arclink.store.blocks.byte_layouts import Numbers
-from arclink.store.blocks.checks import NAMED, Sums, hashes_of, hashes_of_pairs, link_key
-from arclink.store.blocks.relations import MementoItem
+from arclink.store.blocks.outlinks import OutlinkBlock
+from arclink.store.blocks.relations import MementoItem, pack_head
 from arclink.store.blocks.rows import shows_payload
-from arclink.store.blocks.stored_rows import PayloadSighting, VerifiedRows
 from arclink.store.layouts import Keys, keys_of
-from arclink.store.protocols import Violation
+from arclink.store.protocols import StoreStats, StoreSums, Violation
 from arclink.store.seals import UNPACKING_ERRORS, explained
-from arclink.uris.methods import without_method
 from arclink.uris.resolution import content_id
+from arclink.uris.surts import without_method
+from arclink.uris.uri_ids import uri_id
+
+# Functions that both stores use to check themselves: sums of hashes, and colliding URI-IDs.
+#
+# Sets too large to hold are compared by sums: each member gets a 128-bit hash, and the sum of the
+# hashes does not depend on their order.
+
+COLLISION = "URI-IDs differ where SURTs do"
+"""A harmless invariant: the store never merges anything by URI-ID."""
+
+NAMED = 10
+"""Number of violations of one kind that are named."""
+
+Sums = npt.NDArray[np.uint64]
+"""The sum of the member hashes of each bucket, in two halves of 64 bits."""
+
+
+def uri_id_collisions(surts: Iterator[Surt]) -> Iterator[Violation]:
+    """Yield a violation for each URI-ID that several SURTs share."""
+    ids = Sorted[tuple[str, str]]()
+    for surt in surts:
+        ids.add((uri_id(surt), surt))
+    for shared, same in groupby(ids, itemgetter(0)):
+        _, first = next(same)
+        for _, last in deque(same, 1):
+            yield Violation(COLLISION, f"{shared}: {first} and {last}")
+
+
+def _link_key(target: str, kind: str, text: str, rel: str | None) -> str:
+    """Return a link as one string."""
+    return f"{target}\0{pack_head(kind, text, rel)}"
+
+
+def hashes_of(members: list[str]) -> Sums:
+    """Return a hash of 128 bits for each member, in two halves."""
+    digests = b"".join(blake2b(member.encode(), digest_size=16).digest() for member in members)
+    return np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)
+
+
+def _hashes_of_pairs(numbers: Numbers, hashes: Sums) -> Sums:
+    """Return the hash of each (number, member) pair, from the hash of the member."""
+    factors = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    factors = ((factors ^ (factors >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)) | np.uint64(
+        1
+    )
+    return hashes * factors[:, np.newaxis]
+
+
+# The rows of a whole store, for counting and verification; each store has its own reader.
+
+
+class StoredPayload(NamedTuple):
+    """What the check of mementos needs to know of a payload.
+
+    Attributes:
+        key: Names the payload in its sightings; a number or a checksum.
+        bucket: A small number that follows from the key; many payloads share it.
+        scope: None if the payload was not read, or if only the crawler's list of its links is
+            known, which belongs to some of its originals only.
+    """
+
+    key: int | str
+    bucket: int
+    scope: Scope | None
+
+
+class PayloadSighting(NamedTuple):
+    """One sighting of a payload: key and bucket as in `StoredPayload`.
+
+    The bucket is None if the store has no payload with this key.
+    """
+
+    key: int | str
+    bucket: int | None
+    original: str
+    timestamp: str
+
+
+class ContentLinks(NamedTuple):
+    """One block of outlinks.
+
+    Attributes:
+        load: With the numbers of its contents it identifies them; 0 if numbers alone do.
+        contents: Numbers of the contents of the block that the store has, sorted.
+    """
+
+    load: int
+    block: OutlinkBlock
+    contents: Sequence[int]
+
+
+class TargetLinks(NamedTuple):
+    """One row of inlinks: heads, counts and numbers are those of `groups_of`; load as above."""
+
+    load: int
+    surt: Surt
+    target: str
+    heads: Sequence[str]
+    counts: Numbers
+    numbers: Numbers
+
+
+class VerifiedRows(Protocol):
+    """The rows that counting and verification read.
+
+    Each method can be called again and yields the same.
+    """
+
+    @property
+    def answers(self) -> BlockAnswers:
+        """The store."""
+
+    def mementos(self) -> Iterator[tuple[Surt, MementoItem]]:
+        """Yield every memento once; those of one SURT follow each other, sorted."""
+
+    def count_targets(self) -> int:
+        """Return the number of distinct targets of inlinks."""
+
+    def sightings(self) -> Iterator[PayloadSighting]:
+        """Yield every sighting of every payload once; those of one payload follow each other."""
+
+    def outlinks(self) -> Iterator[ContentLinks]:
+        """Yield every block of outlinks once."""
+
+    def inlinks(self) -> Iterator[TargetLinks]:
+        """Yield every row of inlinks once; those of one target follow each other."""
+
+    def payloads(self, checksums: Sequence[Checksum]) -> list[StoredPayload | None]:
+        """Return each payload; None if the store should have it and does not."""
+
+    def greatest_content(self) -> int | None:
+        """Return the greatest number of a content; None if numbers are not dense."""
+
+    def name_of(self, load: int, content: int) -> str:
+        """Return a name of a content for messages."""
+
+    def takedowns(self) -> Iterable[Forgotten]:
+        """Return the takedowns of the store."""
+
+    def mementos_within(self, what: Forgotten) -> Iterator[tuple[Surt, MementoItem]]:
+        """Yield the mementos of the SURTs that a takedown has."""
+
+    def targets_within(self, what: Forgotten) -> Iterator[str]:
+        """Yield the SURTs of targets that a takedown has."""
+
+
+# Counts the data of a whole store.
+
+
+def count_rows(rows: VerifiedRows, sums: StoreSums) -> StoreStats:
+    """Return the counts of a store. Reads its mementos and the targets of its inlinks.
+
+    Args:
+        rows: Of the store.
+        sums: Its totals that need no scan.
+    """
+    mementos = originals = 0
+    last: Surt | None = None
+    distinct: set[str] = set()
+    for surt, item in rows.mementos():
+        if surt != last:
+            originals += len(distinct)
+            last, distinct = surt, set()
+        mementos += 1
+        distinct.add(item[1])
+    originals += len(distinct)
+    return StoreStats(
+        batches=sums.batches,
+        files=sums.files,
+        mementos=mementos,
+        originals=originals,
+        payloads=sums.payloads,
+        contents=sums.contents,
+        links=sums.links,
+        targets=rows.count_targets(),
+        first=sums.first,
+        last=sums.last,
+        bytes=sums.bytes,
+    )
+
 
 READABLE = "what is stored can be read"
 
@@ -252,7 +438,7 @@ class RowChecks:
         """
         out, back = LinkSums(), LinkSums()
         for load, block, contents in self._rows.outlinks():
-            hashes = hashes_of([link_key(*link) for link in block.distinct_links])
+            hashes = hashes_of([_link_key(*link) for link in block.distinct_links])
             counts = []
             sums: Sums = np.zeros((len(contents), 2), np.uint64)
             for index, content in enumerate(contents):
@@ -263,7 +449,7 @@ class RowChecks:
                 )
             all_contents = np.array(contents, np.int64)
             # The hash of a pair is a multiple of the hash of the link, so sums can be multiplied.
-            out.add(load, all_contents, hashes_of_pairs(all_contents, sums))
+            out.add(load, all_contents, _hashes_of_pairs(all_contents, sums))
             yield from check_block(load, contents, counts)
         last = ""
         greatest = self._rows.greatest_content()
@@ -273,7 +459,7 @@ class RowChecks:
                 yield from _misplaced(self._keys, row.surt, row.target)
             heads = hashes_of([f"{row.target}\0{head}" for head in row.heads])
             numbers = row.numbers
-            pairs = hashes_of_pairs(numbers, np.repeat(heads, row.counts, axis=0))
+            pairs = _hashes_of_pairs(numbers, np.repeat(heads, row.counts, axis=0))
             if greatest is not None and (numbers.min() < 1 or numbers.max() > greatest):
                 inside = (numbers >= 1) & (numbers <= greatest)
                 for number in numbers[~inside].tolist():
@@ -289,7 +475,7 @@ class RowChecks:
 
     def _link_differences(self, buckets: set[tuple[int, int]]) -> Iterator[Violation]:
         out = {
-            (load, content, link_key(*links[number]))
+            (load, content, _link_key(*links[number]))
             for load, block, contents in self._rows.outlinks()
             if any((load, content >> _BUCKET_BITS) in buckets for content in contents)
             for links in [block.distinct_links]

@@ -464,15 +464,15 @@ class SqliteStore(BlockAnswers):
         batches may repeat them; this takes as long as reading 33 % of the file. The other counts
         are kept per batch.
         """
-        from arclink.store.blocks.counts import count_rows
-        from arclink.store.sqlite.stored_rows import SqliteRows
+        from arclink.store.blocks.verification import count_rows
+        from arclink.store.sqlite.verification import SqliteRows
 
         with translated(self.path):
             return count_rows(SqliteRows(self._connection, self._runs, self), self.sums())
 
     def verify(self) -> Iterator[Violation]:
         from arclink.store.sqlite.verification import Verifier
-        from arclink.store.takedown_lists import LISTED, list_path, listed, missing_in
+        from arclink.store.takedown_files import LISTED, list_path, listed, missing_in
 
         takedowns: list[Takedown] = []
         try:  # before the record: more takedowns may arrive meanwhile
@@ -518,7 +518,7 @@ class SqliteStore(BlockAnswers):
                 "build a new one."
             )
         from arclink.store.graph_files import find_parts, identity_of
-        from arclink.store.takedown_lists import listed, missing_in
+        from arclink.store.takedown_files import listed, missing_in
 
         check_present(self, str(self.path), reads_pages=False)
         identity = identity_of(graph, find_parts(graph), files, manifest)
@@ -552,8 +552,8 @@ class SqliteStore(BlockAnswers):
                 "SELECT coalesce(max(number), 0) + 1 FROM batches"
             ).fetchone()[0]
             # Readers do without these.
-            from arclink.store.sqlite.counted_times import TimesOfLoad
             from arclink.store.sqlite.load import BatchLoader
+            from arclink.store.sqlite.times import TimesOfLoad
 
             times = CaptureTimes(self._connection)
             loader = BatchLoader(
@@ -600,7 +600,7 @@ class SqliteStore(BlockAnswers):
 
     def upgrade(self) -> None:
         from arclink.store.sqlite.upgrade import Upgrade
-        from arclink.store.takedown_lists import add_to_list
+        from arclink.store.takedown_files import add_to_list
 
         with translated(self.path):
             upgrade = Upgrade(self._connection, self._runs, self, self)
@@ -645,8 +645,8 @@ class SqliteStore(BlockAnswers):
             done: Numbers of payloads that need not be read again.
             last: The greatest number of a payload that was to be read.
         """
-        from arclink.store.sqlite.counted_times import TimesOfLoad
         from arclink.store.sqlite.load import BatchLoader
+        from arclink.store.sqlite.times import TimesOfLoad
 
         takedowns = [takedown for takedown, _ in self.forgotten()]
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
@@ -710,7 +710,7 @@ class SqliteStore(BlockAnswers):
         if not takedowns:
             return []
         from arclink.store.sqlite.removal import forget_each
-        from arclink.store.takedown_lists import add_to_list, list_path
+        from arclink.store.takedown_files import add_to_list, list_path
 
         is_listed = False
         of_each = [present_takedowns(self, [takedown]) for takedown in takedowns]
@@ -835,7 +835,7 @@ class SqliteStore(BlockAnswers):
         The record lacks some if this store is a new one, or an older copy, at the path of a lost
         one.
         """
-        from arclink.store.takedown_lists import add_to_list, listed, missing_in
+        from arclink.store.takedown_files import add_to_list, listed, missing_in
 
         try:
             recorded = [takedown for takedown, _ in self.forgotten()]

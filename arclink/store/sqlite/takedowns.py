@@ -32,7 +32,7 @@ def records(connection: Connection) -> list[tuple[Takedown, Removed]]:
 def removed_sums(connection: Connection) -> tuple[int, int, int, int]:
     """Return how many items were removed from a store since it was created.
 
-    Replaced contents and links (`arclink.store.sqlite.wat_replacement`) are included.
+    Replaced contents and links (`arclink.store.sqlite.load`) are included.
 
     Returns:
         Numbers of payloads with an outcome, of contents, of links, and of all payloads.

@@ -41,9 +41,8 @@ from arclink.store.sqlite.runs import Runs, RunWriter
 from arclink.store.sqlite.schema import Connection, layout_of
 from arclink.store.sqlite.takedowns import last_number, records
 from arclink.store.sqlite.times import CaptureTimes, renew_state
-from arclink.store.takedown_lists import missing_in
-from arclink.uris.methods import key_of_answer, method_of_key
-from arclink.uris.surts import surt_of
+from arclink.store.takedown_files import missing_in
+from arclink.uris.surts import key_of_answer, method_of_key, surt_of
 
 Step = Callable[[Connection, Runs], None]
 """Changes what a layout has into what the next one has, inside a transaction."""

@@ -27,7 +27,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
-from arclink.store import takedown_lists
+from arclink.store import takedown_files as takedown_lists
 from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.relations import pack_outcome
 from arclink.store.blocks.removal import Removal

@@ -7,7 +7,8 @@ import pytest
 import zstandard
 
 from arclink.model import Outlink, Payload, Scope, Surt
-from arclink.store.blocks import checks, verification
+from arclink.store.blocks import verification
+from arclink.store.blocks import verification as checks
 from arclink.store.blocks.byte_layouts import pack_checksum
 from arclink.store.blocks.outlinks import pack_outlinks
 from arclink.store.blocks.relations import pack_outcome
