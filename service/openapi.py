@@ -77,7 +77,7 @@ class Resource:
         path: Path in OpenAPI's notation.
         about: Description of the answer, in a sentence or two.
         answers: Schema of the answer by media type.
-        errors: Statuses of `_STATUSES` that the resource may return.
+        errors: Statuses of `_STATUSES` that the resource may return, besides 414.
         parameters: Parameters of the query string.
         of_path: Schemas of the path's parameters, by name.
         headers: Descriptions of further response headers, by name.
@@ -90,7 +90,7 @@ class Resource:
     path: str
     about: str
     answers: Mapping[str, Schema]
-    errors: Sequence[int] = (400, 406, 414, 503)
+    errors: Sequence[int] = (400, 406, 503)
     parameters: Sequence[AnyParameter] = ()
     of_path: Mapping[str, Schema] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -161,7 +161,7 @@ def _of_capability(one: Capability[Any]) -> Resource:
         f"/{one.name}",
         one.asks,
         answers,
-        (400, 406, 414, *([422] if has_limit else []), 503),
+        (400, 406, *([422] if has_limit else []), 503),
         in_rows(one),
         headers=_NEXT if has_pages else {},
         cost=one.cost,
@@ -184,7 +184,7 @@ _ASK = Resource(
     "/ask/{question}",
     "The answer to a question, with the captures that it is read from.",
     _in(ASK_FORMATS, "Answer"),
-    (400, 406, 414, 422, 503),
+    (400, 406, 422, 503),
     ASK,
     headers=_OF_ANSWERS,
     of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
@@ -194,7 +194,7 @@ _TIMEMAP = Resource(
     "/timemap/json/{uri}",
     "The mementos of a URI, as JSON.",
     {"application/json": ref("TimeMap")},
-    (400, 404, 414, 503),
+    (400, 404, 503),
     of_path=_URI_IN_PATH,
     own_name="timemapJson",
 )
@@ -211,7 +211,7 @@ RESOURCES: Sequence[Resource] = (
         "/ask",
         "The questions about pages, sites and the whole archive, and the columns of their answers.",
         _in(ROW_FORMATS, "Questions"),
-        (400, 406, 414),
+        (400, 406),
         LIST,
         own_name="questions",
     ),
@@ -220,7 +220,7 @@ RESOURCES: Sequence[Resource] = (
         "/complete",
         "Known hosts or pages whose addresses begin in this way, at most ten.",
         {"application/json": ref("Addresses")},
-        (400, 414, 503),
+        (400, 503),
         COMPLETE,
         further={"204": "The tables are not ready, or this takes longer than a reader types."},
     ),
@@ -228,7 +228,7 @@ RESOURCES: Sequence[Resource] = (
         "/explain",
         "What happened to each capture of a URI, and why.",
         {"application/json": ref("Explanations")},
-        (400, 414, 503),
+        (400, 503),
         EXPLAIN,
     ),
     _TIMEMAP,
@@ -244,7 +244,7 @@ RESOURCES: Sequence[Resource] = (
         "A capture as archived: status, body, content type; all archived headers as "
         "X-Archive-Orig-.",
         {"*/*": {}},
-        (400, 404, 414, 502, 503),
+        (400, 404, 502, 503),
         of_path={
             "time": {
                 "type": "string",
@@ -272,7 +272,7 @@ RESOURCES: Sequence[Resource] = (
         "/timegate/{uri}",
         "Leads to the capture that is nearest to Accept-Datetime (RFC 7089), else to the newest.",
         {},
-        (400, 404, 414, 503),
+        (400, 404, 503),
         of_path=_URI_IN_PATH,
         headers={"Link": "original, timegate, timemap and mementos."},
         further={"302": "Where the capture is."},
@@ -285,7 +285,7 @@ RESOURCES: Sequence[Resource] = (
             **{output.media_type.partition(";")[0]: TEXT for output in OUTPUTS.values()},
             "application/json": ref("Pages"),
         },
-        (400, 404, 414, 503),
+        (400, 404, 503),
         CDX,
         headers=_NEXT,
     ),
@@ -294,7 +294,7 @@ RESOURCES: Sequence[Resource] = (
         "Every capture with its bytes, once, in an order; the last line or record says "
         "whether the stream is complete.",
         {WRITERS[form].media_type: TEXT for form in FORMATS_OF_STREAMS},
-        (400, 404, 410, 414, 503),
+        (400, 404, 410, 503),
         STREAM,
         is_of_store=False,
         cost=Cost.EXPENSIVE,
@@ -303,7 +303,7 @@ RESOURCES: Sequence[Resource] = (
         "/record",
         "The WARC or ARC record of a capture that the graph shows, by archive file and offset.",
         {"application/warc": {}},
-        (400, 404, 414, 502, 503),
+        (400, 404, 502, 503),
         RECORD,
         further={
             "206": "The range of bytes that the request names.",
@@ -314,14 +314,14 @@ RESOURCES: Sequence[Resource] = (
         "/subsets",
         "The named subsets of the store.",
         {"application/json": ref("Subsets")},
-        (414, 503),
+        (503,),
         is_of_store=False,
     ),
     Resource(
         "/subsets/{name}",
         "A named subset: its selection as text and as JSON.",
         {"application/json": ref("Subset")},
-        (404, 414, 503),
+        (404, 503),
         of_path={"name": {"type": "string", "pattern": f"^{NAME_PATTERN}$"}},
         is_of_store=False,
         own_name="subset",
@@ -329,7 +329,7 @@ RESOURCES: Sequence[Resource] = (
     _page(
         "/select",
         "A page for people: a form that builds a selection of captures, and its count.",
-        *(400, 414, 503),
+        *(400, 503),
         parameters=(SUBSET,),
         is_of_store=False,
         further={"302": "The address of the selection that the form builds."},
@@ -339,7 +339,7 @@ RESOURCES: Sequence[Resource] = (
         "/export",
         "Captures as a file to download: WARC, WACZ, an index of the records, or a table.",
         {WRITERS[form].media_type: {} for form in FORMATS_OF_FILES},
-        (400, 404, 414, 503),
+        (400, 404, 503),
         EXPORT,
         headers={"Content-Disposition": "The name of the file."},
         cost=Cost.EXPENSIVE,
@@ -349,7 +349,7 @@ RESOURCES: Sequence[Resource] = (
         "The links of a URI in this and other archives, merged; each with the archives that "
         "have it.",
         _in(FORMATS, "Links"),
-        (400, 406, 414, 502, 503),
+        (400, 406, 502, 503),
         AGGREGATE,
         headers={**_NEXT, **_OF_ARCHIVES},
         is_of_store=False,
@@ -362,14 +362,14 @@ RESOURCES: Sequence[Resource] = (
         about="The answers of this and other archives to a question: rows with one name as one "
         "row, and those of each archive.",
         answers=_in(ASK_FORMATS, "MergedAnswer"),
-        errors=(400, 406, 414, 502),
+        errors=(400, 406, 502),
         headers={**_OF_ANSWERS, **_OF_ARCHIVES},
         is_of_store=False,
     ),
     _page(
         "/browse/{time}/{uri}",
         "A page for people: a page at a time in the past, replayed, and its links then.",
-        *(400, 414, 503),
+        *(400, 503),
         of_path={
             "time": {
                 "type": "string",
@@ -385,16 +385,15 @@ RESOURCES: Sequence[Resource] = (
     _page(
         "/browse/",
         "Leads to the page that the form of a page asks for.",
-        *(400, 414, 503),
+        *(400, 503),
         further={"302": "Where the page is."},
         own_name="browseForm",
     ),
-    _page("/", "A page for people.", 400, 414, 422, 503, own_name="page"),
-    _page("/docs", "This description as a page.", 414, is_of_store=False),
+    _page("/", "A page for people.", 400, 422, 503, own_name="page"),
+    _page("/docs", "This description as a page.", is_of_store=False),
     _page(
         "/docs/reasons",
         "What each reason means, as a page.",
-        414,
         is_of_store=False,
         own_name="reasons",
     ),
@@ -402,7 +401,7 @@ RESOURCES: Sequence[Resource] = (
         "/openapi.json",
         "This description.",
         {"application/json": {"type": "object"}},
-        (414,),
+        (),
         is_of_store=False,
         own_name="openapi",
     ),
@@ -410,7 +409,7 @@ RESOURCES: Sequence[Resource] = (
         "/metrics",
         "Metrics for Prometheus.",
         {"text/plain": TEXT},
-        (414,),
+        (),
         is_of_store=False,
         cost=Cost.CHEAP,
     ),
@@ -418,7 +417,7 @@ RESOURCES: Sequence[Resource] = (
         "/health",
         "Whether the store can be read.",
         {"application/json": ref("Health")},
-        (414, 503),
+        (503,),
         is_of_store=False,
         cost=Cost.CHEAP,
     ),
@@ -450,7 +449,8 @@ def operation(resource: Resource) -> Mapping[str, Any]:
         else {}
     )
     errors: dict[str, object] = {
-        str(status): _error(_STATUSES[status], status == 503) for status in resource.errors
+        str(status): _error(_STATUSES[status], status == 503)
+        for status in sorted({*resource.errors, 414})
     }
     unchanged = (
         {"304": {"description": "Nothing changed since the answer with this ETag or time."}}

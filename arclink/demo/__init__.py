@@ -10,38 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from arclink.demo import links_scenes, records_scenes, story
-from arclink.demo.captures import Crawler, DemoCapture, in_order
-from arclink.demo.dice import Dice
+from arclink.demo.captures import Crawler, DemoCapture, Dice, in_order
 from arclink.demo.evolution import Evolution, SiteGraph
-from arclink.demo.scenes import Scene, SceneStage
+from arclink.demo.pages import sites
+from arclink.demo.scenes import scenes
 from arclink.demo.warcs import write_warcs
-from arclink.demo.world import sites
 from arclink.errors import OperatorError, UsageError
 
 __all__ = ["DemoSummary", "write_demo_archive"]
 
 _TRUTH = "truth.jsonl"
-
-_SCENES: tuple[Scene, ...] = (
-    story.opening_ceremony,
-    links_scenes.link_classes,
-    records_scenes.revisits,
-    records_scenes.redirects,
-    records_scenes.soft_404,
-    links_scenes.bases,
-    links_scenes.elements,
-    records_scenes.other_payloads,
-    records_scenes.charsets,
-    links_scenes.texts,
-    links_scenes.spellings,
-    links_scenes.no_addresses,
-    records_scenes.not_modified,
-    records_scenes.codings,
-    records_scenes.variants,
-    links_scenes.scheme_without_slashes,
-)
-"""Scenes in order of importance: if there are too few captures for all, the last are left out."""
 
 _PAGES_A_CAPTURE = 0.25
 
@@ -104,7 +82,7 @@ def write_demo_archive(folder: Path, captures: int, hosts: int, seed: int) -> De
             "another folder"
         ) from error
     originals = {capture.original for capture in made}
-    example = story.CEREMONY.uri
+    example = "http://www.kalvik2010.example/ceremony/opening.html"
     if example not in originals:
         example = made[0].original
     return DemoSummary(
@@ -114,16 +92,14 @@ def write_demo_archive(folder: Path, captures: int, hosts: int, seed: int) -> De
 
 def _captures(count: int, hosts: int, seed: int) -> list[DemoCapture]:
     """Return the scenes that fit into ``count`` captures, and ordinary crawls for the rest."""
-    dice = Dice(seed)
-    crawler = Crawler(dice)
-    stage = SceneStage(sites(hosts), crawler)
+    crawler = Crawler(Dice(seed))
+    stage = sites(hosts)
     made: list[DemoCapture] = []
-    for play in _SCENES:
-        scene = play(stage)
+    for scene in scenes(stage, crawler):
         if len(made) + len(scene) <= count:
             made += scene
     ordinary = count - len(made)
-    graph = SiteGraph(stage.sites, int(ordinary * _PAGES_A_CAPTURE), dice)
+    graph = SiteGraph(stage, int(ordinary * _PAGES_A_CAPTURE), crawler.dice)
     made += Evolution(graph, crawler).captures(ordinary)
     return made
 

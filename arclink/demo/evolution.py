@@ -1,25 +1,26 @@
 """The ordinary part of the demo archive: sites with changing pages, crawled repeatedly."""
 
+import posixpath
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from itertools import chain, islice
 
-from arclink.demo.captures import CRAWLS, Crawler, DemoCapture
-from arclink.demo.dice import Dice
-from arclink.demo.images import gif
-from arclink.demo.locations import (
-    Location,
-    Reference,
-    absolute,
-    between,
-    opaque,
-    origin_relative,
-    scheme_relative,
+from arclink.demo.captures import (
+    CRAWLS,
+    Crawler,
+    DemoCapture,
+    Dice,
+    file,
+    gif,
+    missing,
+    not_modified,
+    page,
+    redirect,
+    revisit,
 )
-from arclink.demo.pages import DemoPage, Part, anchor, dead_anchor, element, image, join, paragraph
-from arclink.demo.world import LANGUAGES, SECTIONS, TOPICS, Site
+from arclink.demo.pages import LANGUAGES, SECTIONS, TOPICS, DemoPage, Location, Site
 
 _HTTPS_FROM = 6
 """The crawl from which on the sites that move to ``https`` have moved."""
@@ -45,17 +46,15 @@ class Resident:
     site: Site
     location: Location
     topic: int
-    born: int
-    gone: int
-    coding: str
+    born: int = 0
+    gone: int = len(CRAWLS)
+    coding: str = ""
 
     def location_in(self, crawl: int) -> Location:
         """Return its location at the time of a crawl."""
-        return (
-            replace(self.location, scheme="https")
-            if self.site.turns_https and crawl >= _HTTPS_FROM
-            else self.location
-        )
+        if not self.site.turns_https or crawl < _HTTPS_FROM:
+            return self.location
+        return Location(self.location.uri.replace("http:", "https:", 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +62,13 @@ class Edge:
     """A link of the site graph through time.
 
     Attributes:
+        reference: In the notation of pages.
         since: First crawl that finds it.
         until: First crawl that does not find it any more.
         turn: The crawl from which on it has its second text.
     """
 
-    reference: Reference
+    reference: str
     texts: tuple[str, str]
     since: int
     until: int
@@ -100,66 +100,42 @@ class SiteGraph:
     def _resident(self, number: int, sites: Sequence[Site]) -> Resident:
         dice = self._dice
         if number < len(sites):
-            return Resident(
-                number,
-                sites[number],
-                Location("http", sites[number].host),
-                number % len(TOPICS),
-                0,
-                len(CRAWLS),
-                "",
-            )
+            home = Location(f"http://{sites[number].host}/")
+            return Resident(number, sites[number], home, number % len(TOPICS))
         site = sites[int(len(sites) * dice.roll() ** 2)]
         topic = dice.below(len(TOPICS))
         directory = f"/{dice.pick(SECTIONS)}/"
-        by_query = dice.chance(0.2)
-        name, query = (
-            ("article.php", f"?id={number}&lang={site.language}")
-            if by_query
-            else (f"{TOPICS[topic]}-{number}.html", "")
-        )
+        name = f"{TOPICS[topic]}-{number}.html"
+        if dice.chance(0.2):
+            name = f"article.php?id={number}&lang={site.language}"
         born = dice.below(4) if dice.chance(0.3) else 0
         gone = 5 + dice.below(5) if dice.chance(0.15) else len(CRAWLS)
         coding = dice.pick(("", "", "", "", "gzip", "gzip", "chunked"))
-        return Resident(
-            number,
-            site,
-            Location("http", site.host, directory, name, query),
-            topic,
-            born,
-            gone,
-            coding,
-        )
+        location = Location(f"http://{site.host}{directory}{name}")
+        return Resident(number, site, location, topic, born, gone, coding)
 
     def _edge(self, source: Resident, target: Resident) -> Edge:
         dice = self._dice
         language = LANGUAGES[source.site.language]
         topic = target.site.name if target.location.path == "/" else language.topics[target.topic]
-        texts = (
-            dice.pick(language.phrases).format(topic),
-            dice.pick(language.phrases).format(topic),
-        )
+        first, second = (dice.pick(language.phrases).format(topic) for _ in range(2))
         since = dice.below(7) if dice.chance(0.35) else 0
         until = since + 1 + dice.below(6) if dice.chance(0.25) else len(CRAWLS)
         turn = 2 + dice.below(7) if dice.chance(0.3) else len(CRAWLS)
-        return Edge(self._reference(source, target), texts, since, until, turn)
+        return Edge(self._reference(source, target), (first, second), since, until, turn)
 
-    def _reference(self, source: Resident, target: Resident) -> Reference:
+    def _reference(self, source: Resident, target: Resident) -> str:
         dice = self._dice
         fragment = "#results" if dice.chance(0.1) else ""
-        location = target.location
+        absolute = target.location.uri + fragment
         if source.site.host != target.site.host:
-            return (
-                scheme_relative(location, fragment)
-                if dice.chance(0.15)
-                else absolute(location, fragment)
-            )
-        roll = dice.roll()
+            return absolute.removeprefix("http:") if dice.chance(0.15) else absolute
+        roll, path = dice.roll(), target.location.path
         if roll < 0.4:
-            return origin_relative(location.path, fragment)
+            return path + fragment
         if roll < 0.8:
-            return between(source.location.directory, location)
-        return scheme_relative(location, fragment) if roll < 0.88 else absolute(location, fragment)
+            return f"{between(source.location.path, path)} => {path}"
+        return absolute.removeprefix("http:") if roll < 0.88 else absolute
 
     def page_in(self, resident: Resident, crawl: int) -> DemoPage:
         """Return a page at the time of a crawl.
@@ -167,61 +143,59 @@ class SiteGraph:
         The same object as long as nothing in it changes.
         """
         texts = tuple(edge.text_in(crawl) for edge in self._edges[resident.number])
-        page = self._versions.get((resident.number, texts))
-        if page is None:
-            page = self._versions[resident.number, texts] = self._write(resident, texts)
-        return page
+        key = resident.number, texts
+        if key not in self._versions:
+            self._versions[key] = self._write(resident, texts)
+        return self._versions[key]
 
     def _write(self, resident: Resident, texts: Sequence[str | None]) -> DemoPage:
         site, language = resident.site, LANGUAGES[resident.site.language]
-        stories: list[Part] = []
-        for number, (edge, text) in enumerate(
-            zip(self._edges[resident.number], texts, strict=True)
-        ):
-            if text is not None:
-                stories.append(
-                    paragraph(
-                        language.sentences[number % len(language.sentences)],
-                        anchor(edge.reference, text),
-                    )
-                )
-        logo = image(origin_relative("/images/logo.gif"), site.name)
-        desk = opaque(f"mailto:desk@{site.host.removeprefix('www.')}")
-        footer = paragraph(anchor(desk, "✉"), dead_anchor("javascript:history.back()", "«"))
+        stories = "".join(
+            f"¶{language.sentences[number % len(language.sentences)]} [{edge.reference}|{text}]\n"
+            for number, (edge, text) in enumerate(
+                zip(self._edges[resident.number], texts, strict=True)
+            )
+            if text is not None
+        )
+        topic = language.topics[resident.topic]
         return DemoPage(
-            f"{language.topics[resident.topic]} · {site.name} · {resident.number}",
-            (
-                navigation(site),
-                Part(f"<h1>{escape(language.topics[resident.topic])}</h1>"),
-                logo,
-                *stories,
-                footer,
-            ),
-            (element("link", "href", origin_relative("/style.css"), rel="stylesheet"),),
+            f"{topic} · {site.name} · {resident.number}",
+            f"{navigation(site)}<h1>{escape(topic)}</h1>\n[!/images/logo.gif|{site.name}]\n{stories}"
+            f"¶[mailto:desk@{site.host.removeprefix('www.')}|✉] "
+            '<a href="javascript:history.back()">«</a>',
+            '= link@href /style.css||stylesheet\n<link rel="stylesheet" href="/style.css">',
             charset=site.charset,
             language=site.language,
         )
 
 
-def navigation(site: Site) -> Part:
-    """Return the navigation with which every page of a site begins."""
+def between(page: str, target: str) -> str:
+    """Return the shortest reference from a folder to a path on the same host.
+
+    >>> between("/a/b/page", "/a/c/x"), between("/a/", "/")
+    ('../c/x', '../')
+    """
+    # A letter after the target, so that a folder is a file in it.
+    return posixpath.relpath(target + "x", posixpath.dirname(page))[:-1]
+
+
+def navigation(site: Site) -> str:
+    """Return the navigation with which every page of a site begins, in the notation."""
     language = LANGUAGES[site.language]
-    entries = [anchor(origin_relative("/"), language.home)]
-    entries += [
-        anchor(origin_relative(f"/{section}/"), language.topics[number])
-        for number, section in enumerate(SECTIONS)
-    ]
-    entries.append(
-        anchor(absolute(Location("http", "www.kalvik2010.example")), "Kalvik 2010", rel="external")
+    sections = "".join(
+        f"[/{section}/|{language.topics[number]}]\n" for number, section in enumerate(SECTIONS)
     )
-    return join(entries, "<nav>\n", "\n", "\n</nav>")
+    return (
+        f"<nav>\n[/|{language.home}]\n{sections}"
+        "[http://www.kalvik2010.example/|Kalvik 2010|external]\n</nav>\n"
+    )
 
 
 def _not_found(site: Site, number: int) -> DemoPage:
     """Return the page that a site shows with status 404."""
     return DemoPage(
         f"404 · {site.name} · {number}",
-        (navigation(site), Part("<p>404</p>")),
+        f"{navigation(site)}<p>404</p>",
         charset=site.charset,
         language=site.language,
     )
@@ -269,34 +243,31 @@ class Evolution:
         dice, crawler = self._dice, self._crawler
         location = resident.location_in(crawl)
         if dice.chance(0.06):
-            logo = Location(location.scheme, location.host, "/images/", "logo.gif")
-            yield crawler.file(crawl, logo, "image/gif", gif(resident.site.host))
+            logo = Location(f"{location.origin}/images/logo.gif")
+            yield file(crawler.time(crawl), logo, "image/gif", gif(resident.site.host))
             return
         if not resident.born <= crawl < resident.gone:
-            yield crawler.missing(crawl, location, _not_found(resident.site, resident.number))
+            lost = _not_found(resident.site, resident.number)
+            yield missing(crawler.time(crawl), location, lost)
             return
-        page = self._graph.page_in(resident, crawl)
-        if location.scheme == "https" and dice.chance(0.2):
-            yield crawler.redirect(crawl, resident.location, 301, absolute(location))
-        yield self._capture(resident, location, page, crawl)
+        written = self._graph.page_in(resident, crawl)
+        if location != resident.location and dice.chance(0.2):
+            yield redirect(crawler.time(crawl), resident.location, 301, location.uri)
+        yield self._capture(resident, location, written, crawl)
 
     def _capture(
-        self, resident: Resident, location: Location, page: DemoPage, crawl: int
+        self, resident: Resident, location: Location, written: DemoPage, crawl: int
     ) -> DemoCapture:
-        crawler, before, latest = (
-            self._crawler,
-            self._payloads.get(page),
-            self._latest.get(location.uri),
-        )
-        roll = self._dice.roll()
-        if latest is not None and latest[0] is page and roll < 0.15:
-            return crawler.not_modified(crawl, latest[1])
+        before, latest = self._payloads.get(written), self._latest.get(location.uri)
+        roll, moment = self._dice.roll(), self._crawler.time(crawl)
+        if latest is not None and latest[0] is written and roll < 0.15:
+            return not_modified(moment, latest[1])
         if before is not None and roll < 0.75:
-            capture = crawler.revisit(crawl, location, before)
+            capture = revisit(moment, location, before)
         else:
-            capture = crawler.page(crawl, location, page, resident.coding)
-            self._payloads[page] = capture
-        self._latest[location.uri] = page, capture
+            capture = page(moment, location, written, resident.coding)
+            self._payloads[written] = capture
+        self._latest[location.uri] = written, capture
         return capture
 
 

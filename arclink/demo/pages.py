@@ -1,175 +1,147 @@
-"""Pages as lists of parts, each with its markup and the links in it.
+r"""Pages with known links, in a notation of lines, and the invented world that they are about.
 
-Each decision of the generator is written twice: as HTML into the page, and as links into the list
-of true links (the *truth*). Neither is derived from the other.
+A page is its markup, line by line, with these signs for its links:
+
+- ``[REFERENCE|TEXT|REL]`` is an anchor, ``[!REFERENCE|ALT]`` an image; REL and ALT may be left out.
+- ``= KIND REFERENCE|TEXT|REL`` in a line of its own: a link of the markup in the next lines.
+- ``¶`` at the beginning of a line: the line is a paragraph.
+- ``\n`` and ``\t``: a line break and a tab.
+
+TEXT may be ``MARKUP => TEXT``, and REFERENCE may be ``WRITTEN => TARGET``: first what the page has,
+then what the list of true links has. No parser and no resolver makes that list: a reference without
+an arrow is of one of the forms of `Location.target`, which need no rule of the URL Standard.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-
-from arclink.demo.locations import BaseElement, Location, Reference
-from arclink.model import Scope
+from importlib import resources
+from itertools import islice
+from typing import Any, NamedTuple
 
 TrueLink = tuple[str, str, str, str | None]
 """(absolute target, kind, text, rel), as in the truth and in the graph files."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+@dataclass(frozen=True)
+class Location:
+    """The URI of a page, in the serialisation of the WHATWG URL standard.
+
+    >>> page = Location("http://www.kalvik2010.example/torch/route.html?day=1")
+    >>> page.host, page.path
+    ('www.kalvik2010.example', '/torch/route.html?day=1')
+    >>> page.target("../medals"), page.target("?day=2")
+    ('http://www.kalvik2010.example/medals', 'http://www.kalvik2010.example/torch/route.html?day=2')
+    """
+
+    uri: str
+
+    @cached_property
+    def host(self) -> str:
+        """Host, with the port unless it is the scheme's default."""
+        return self.uri.split("/")[2]
+
+    @cached_property
+    def origin(self) -> str:
+        """Scheme and host."""
+        return self.uri[: self.uri.index("//") + 2] + self.host
+
+    @property
+    def path(self) -> str:
+        """Path and query: all text after the host."""
+        return self.uri[len(self.origin) :]
+
+    def target(self, reference: str) -> str:
+        """Return what a reference leads to when it is read here.
+
+        It is a URI, ``//host/x``, ``/x``, ``?q``, empty (this page), ``../x``, ``./`` or ``x``,
+        serialised, and without a fragment. The root has no folder above.
+        """
+        if _SCHEME.match(reference):
+            return reference
+        if reference.startswith("//"):
+            return self.uri.partition("//")[0] + reference
+        if reference.startswith("/"):
+            return self.origin + reference
+        if not reference:
+            return self.uri
+        page = self.uri.partition("?")[0]
+        if reference.startswith("?"):
+            return page + reference
+        folder = page.rpartition("/")[0]
+        if reference.startswith("../"):
+            folder = max(folder.rpartition("/")[0], self.origin, key=len)
+        return f"{folder}/{reference.removeprefix('../').removeprefix('./')}"
+
+
+_SCHEME = re.compile("[a-z]+:")
+
+
+class Link(NamedTuple):
     """A link of the page that the graph must have, unless it leads to its own page.
 
     Attributes:
+        target: As `Location.target` takes it.
         text: Text with white space folded, as in the graph.
         rel: The ``rel`` attribute, folded and in lower case; None if it has no ``rel``.
     """
 
     kind: str
-    reference: Reference
+    target: str
     text: str = ""
     rel: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of markup with its links in page order.
+def spelled(reference: str) -> tuple[str, str]:
+    """Return a reference of the notation as its page has it, and as `Location.target` takes it.
 
-    Unusable references are in the markup only.
+    >>> spelled("../x#top"), spelled("HTTP://a => http://a/")
+    (('../x#top', '../x'), ('HTTP://a', 'http://a/'))
     """
-
-    html: str
-    links: tuple[Link, ...] = ()
-
-
-def join(parts: Sequence[Part], before: str = "", between: str = "\n", after: str = "") -> Part:
-    """Return ``parts`` as one part, with markup around and between them."""
-    html = before + between.join(part.html for part in parts) + after
-    return Part(html, tuple(link for part in parts for link in part.links))
+    written, arrow, target = reference.partition(" =>")
+    return written, target.strip() if arrow else written.partition("#")[0]
 
 
-def paragraph(*parts: Part | str) -> Part:
-    """Return parts and texts in a ``<p>``."""
-    return join(
-        [part if isinstance(part, Part) else Part(escape(part)) for part in parts],
-        "<p>",
-        " ",
-        "</p>",
-    )
+_LINK = re.compile(r"\[(!?)([^|\]]*)(?:\|([^|\]]*))?(?:\|([^|\]]*))?\]")
 
 
-def heading(text: str) -> Part:
-    """Return a heading without links."""
-    return Part(f"<h2>{escape(text)}</h2>")
+def read_notation(notation: str) -> tuple[str, list[Link]]:
+    r"""Return markup, and its links in page order.
+
+    >>> read_notation("¶See [/|our home|me].")[0]
+    '<p>See <a href="/" rel="me">our home</a>.</p>\n'
+    """
+    links: list[Link] = []
+
+    def write(found: re.Match[str]) -> str:
+        is_image, reference, shown, rel = found.groups()
+        written, target = spelled(reference)
+        if is_image:
+            links.append(Link("img@src", target, shown or ""))
+            return f"<img{_attribute('src', written)}{_attribute('alt', shown)}>"
+        markup, arrow, text = shown.partition(" => ")
+        links.append(Link("a@href", target, text if arrow else shown, rel))
+        inside = markup if arrow else escape(shown)
+        return f"<a{_attribute('href', written)}{_attribute('rel', rel)}>{inside}</a>"
+
+    lines = []
+    for line in notation.removesuffix("\n").split("\n") if notation else ():
+        if line.startswith("= "):
+            kind, _, link = line[2:].partition(" ")
+            target, text, rel = (*link.split("|"), "", "")[:3]
+            links.append(Link(kind, target, text, rel or None))
+        else:
+            html = _LINK.sub(write, line.removeprefix("¶"))
+            lines.append(f"<p>{html}</p>\n" if line.startswith("¶") else html + "\n")
+    return "".join(lines).replace(r"\n", "\n").replace(r"\t", "\t"), links
 
 
-def attribute(name: str, value: str | None) -> str:
+def _attribute(name: str, value: str | None) -> str:
     """Return `` name="value"``, or an empty text if there is no value."""
     return "" if value is None else f' {name}="{escape(value)}"'
-
-
-def anchor(
-    reference: Reference, text: str, rel: str | None = None, markup: str | None = None
-) -> Part:
-    """Return ``<a href>``.
-
-    Args:
-        reference: Where it leads.
-        text: Its text in the graph.
-        rel: In lower case and folded.
-        markup: Content of the element instead of the plain text; it must read as ``text``.
-    """
-    inside = escape(text) if markup is None else markup
-    return Part(
-        f"<a{attribute('href', reference.written)}{attribute('rel', rel)}>{inside}</a>",
-        (Link("a@href", reference, text, rel),),
-    )
-
-
-def dead_anchor(written: str, text: str) -> Part:
-    """Return an anchor without a usable target: ``javascript:``, ``data:``, or not a URI at all."""
-    return Part(f"<a{attribute('href', written)}>{escape(text)}</a>")
-
-
-def image(reference: Reference, alt: str | None = None) -> Part:
-    """Return ``<img src>``."""
-    return Part(
-        f"<img{attribute('src', reference.written)}{attribute('alt', alt)}>",
-        (Link("img@src", reference, alt or ""),),
-    )
-
-
-def anchor_around(reference: Reference, images: Sequence[Part], text: str) -> Part:
-    """Return an anchor with ``images``; ``text`` is their combined alternate text."""
-    inside = join(images, between=" ")
-    own = Link("a@href", reference, text)
-    return Part(f"<a{attribute('href', reference.written)}>{inside.html}</a>", (own, *inside.links))
-
-
-def element(
-    tag: str,
-    name: str,
-    reference: Reference,
-    text: str = "",
-    rel: str | None = None,
-    more: str = "",
-    closed: bool = False,
-) -> Part:
-    """Return another element with one link in attribute ``name``.
-
-    Args:
-        tag: Name of the element.
-        name: Name of the attribute.
-        reference: Where it leads.
-        text: The alternate text, for elements that have one.
-        rel: The ``rel`` attribute, for elements that have one.
-        more: Further attributes, as markup.
-        closed: Whether the element has an end tag.
-    """
-    alternate = text if text else None
-    html = (
-        f"<{tag}{attribute('rel', rel)}{attribute(name, reference.written)}"
-        f"{attribute('alt', alternate)}{more}>"
-    )
-    return Part(
-        html + (f"</{tag}>" if closed else ""), (Link(f"{tag}@{name}", reference, text, rel),)
-    )
-
-
-def srcset(
-    tag: str,
-    candidates: Sequence[tuple[Reference, str]],
-    alt: str | None = None,
-    src: Reference | None = None,
-) -> Part:
-    """Return an element whose ``srcset`` names several images.
-
-    Args:
-        tag: ``img`` or ``source``.
-        candidates: References and their descriptors (``2x``, ``640w``).
-        alt: Alternate text, of an ``img``.
-        src: The plain image, of an ``img``.
-    """
-    written = ", ".join(
-        f"{reference.written} {descriptor}".rstrip() for reference, descriptor in candidates
-    )
-    plain = "" if src is None else attribute("src", src.written)
-    links = [Link(f"{tag}@srcset", reference, alt or "") for reference, _ in candidates]
-    first = [] if src is None else [Link(f"{tag}@src", src, alt or "")]
-    return Part(
-        f"<{tag}{plain}{attribute('srcset', written)}{attribute('alt', alt)}>", (*first, *links)
-    )
-
-
-def meta_refresh(
-    seconds: int, reference: Reference, spelling: str = "{seconds}; url={uri}"
-) -> Part:
-    """Return ``<meta http-equiv=refresh>``, for the head."""
-    content = spelling.format(seconds=seconds, uri=reference.written)
-    return Part(
-        f'<meta http-equiv="refresh"{attribute("content", content)}>',
-        (Link("meta@refresh", reference),),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,21 +154,18 @@ class Charset:
         declared: ``header``, ``meta``, ``http-equiv``, ``bom``, or ``none``.
     """
 
-    codec: str = "utf-8"
-    label: str = "utf-8"
-    declared: str = "meta"
+    codec: str
+    label: str
+    declared: str
 
     @property
     def markup(self) -> str:
         """The declaration in the head; empty if it is elsewhere."""
-        match self.declared:
-            case "meta":
-                return f'<meta charset="{self.label}">\n'
-            case "http-equiv":
-                return (
-                    f'<meta http-equiv="Content-Type" content="text/html; charset={self.label}">\n'
-                )
-        return ""
+        return {
+            "meta": f'<meta charset="{self.label}">\n',
+            "http-equiv": '<meta http-equiv="Content-Type" content="text/html; '
+            f'charset={self.label}">\n',
+        }.get(self.declared, "")
 
     @property
     def parameter(self) -> str:
@@ -209,50 +178,141 @@ class Charset:
         return (mark + text).encode(self.codec, errors="xmlcharrefreplace")
 
 
-UTF_8 = Charset()
-
-
 @dataclass(frozen=True, eq=False)
 class DemoPage:
     """A payload: the page that a server answers with, at any location.
 
     Attributes:
         title: Distinct from that of other pages, so that no two pages have equal bytes by accident.
-        parts: Contents of the body, in order.
-        head: Contents of the head besides title, charset and base.
-        base: None without ``<base href>``.
+        body: Contents of the body, in the notation.
+        head: Contents of the head besides title, charset and base, in the notation.
+        base: ``<base href>``, in the notation; empty without one.
+        charset: None for that of its language.
         language: For ``<html lang>``.
         body_tag: ``body``, or ``frameset``.
     """
 
     title: str
-    parts: Sequence[Part]
-    head: Sequence[Part] = ()
-    base: BaseElement | None = None
-    charset: Charset = UTF_8
+    body: str = ""
+    head: str = ""
+    base: str = ""
+    charset: Charset | None = None
     language: str = "en"
     body_tag: str = "body"
+
+    @property
+    def encoding(self) -> Charset:
+        """The encoding, and where it is declared."""
+        return self.charset or LANGUAGES[self.language].charset
 
     @cached_property
     def payload(self) -> bytes:
         """The bytes of the page."""
         direction = ' dir="rtl"' if self.language in {"ar", "he"} else ""
-        base = "" if self.base is None else f"<base{attribute('href', self.base.written)}>\n"
-        head = f"{self.charset.markup}{base}<title>{escape(self.title)}</title>\n" + "".join(
-            f"{part.html}\n" for part in self.head
-        )
-        body = "".join(f"{part.html}\n" for part in self.parts)
-        return self.charset.encode(
-            f'<!DOCTYPE html>\n<html lang="{self.language}"{direction}>\n<head>\n{head}</head>\n'
+        base = f"<base{_attribute('href', spelled(self.base)[0])}>\n" if self.base else ""
+        (head, _), (body, _) = self._parts
+        return self.encoding.encode(
+            f'<!DOCTYPE html>\n<html lang="{self.language}"{direction}>\n<head>\n'
+            f"{self.encoding.markup}{base}<title>{escape(self.title)}</title>\n{head}</head>\n"
             f"<{self.body_tag}>\n{body}</{self.body_tag}>\n</html>\n"
         )
 
+    @cached_property
+    def _parts(self) -> tuple[tuple[str, list[Link]], tuple[str, list[Link]]]:
+        return read_notation(self.head), read_notation(self.body)
+
     def links_at(self, location: Location) -> Iterator[TrueLink]:
         """Yield the links of the page at ``location``, in page order, except links to itself."""
-        read_at = location if self.base is None else self.base.at(location)
-        stays = self.base is None or self.base.scope is Scope.DOCUMENT
-        for part in (*self.head, *self.parts):
-            for link in part.links:
-                if stays and link.reference.scope is Scope.DOCUMENT:
-                    continue
-                yield link.reference.target(read_at), link.kind, link.text, link.rel
+        read_at = Location(location.target(spelled(self.base)[1]))
+        for _, links in self._parts:
+            for link in links:
+                if link.target or read_at != location:
+                    yield read_at.target(link.target), link.kind, link.text, link.rel
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """Words of one language, for its pages.
+
+    Attributes:
+        charset: Encoding of its older pages.
+        phrases: Link texts; ``{}`` is a topic.
+        sentences: Sentences to fill a page.
+        home: Text of the link to the first page of a site.
+        topics: Names of the topics, in the same order as in the other languages, so that a page has
+            a name for the topic of any other page.
+    """
+
+    charset: Charset
+    phrases: list[str]
+    sentences: list[str]
+    home: str
+    topics: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A host, with the language and encoding of its pages.
+
+    Attributes:
+        charset: None for that of its language.
+        turns_https: Whether it moves to ``https`` in the middle of the games and redirects from
+            ``http``.
+    """
+
+    host: str
+    name: str
+    language: str
+    charset: Charset | None
+    turns_https: bool
+
+
+def read_data(name: str, replaced: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Read a TOML file of the demo, with other words for those in ``replaced``."""
+    text = resources.files("arclink.demo").joinpath(name).read_text("utf-8")
+    for word, value in (replaced or {}).items():
+        text = text.replace(word, value)
+    return tomllib.loads(text)
+
+
+def read_table(text: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of a table of columns between ``|``; its first line names the columns."""
+    names, *rows = ([cell.strip() for cell in row.split("|")] for row in text.strip().split("\n"))
+    for row in rows:
+        yield dict(zip(names, row, strict=True))
+
+
+_WORLD = read_data("world.toml")
+
+LANGUAGES = {
+    name: Language(**{**written, "charset": Charset(*written["charset"].split())})
+    for name, written in _WORLD["languages"].items()
+}
+
+TOPICS: list[str] = _WORLD["topics"]
+"""The topics as file names."""
+
+SECTIONS: list[str] = _WORLD["sections"]
+
+
+def sites(count: int) -> list[Site]:
+    """Return the first ``count`` sites: first those with their own names, then generated ones."""
+    made = [
+        Site(
+            row["host"],
+            row["name"],
+            row["language"],
+            Charset(*row["charset"].split()) if row["charset"] else None,
+            bool(row["turns_https"]),
+        )
+        for row in islice(read_table(_WORLD["sites"]), count)
+    ]
+    languages = list(LANGUAGES)
+    firsts, seconds = _WORLD["first_words"], _WORLD["second_words"]
+    for number in range(count - len(made)):
+        first, second = firsts[number % 10], seconds[number // 10 % 10]
+        turn = number // 100
+        host = f"{first}-{second}{turn or ''}.example"
+        name = f"{first} {second} {turn or ''}".title().strip()
+        made.append(Site(host, name, languages[number % len(languages)], None, number % 3 == 0))
+    return made

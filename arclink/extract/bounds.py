@@ -76,12 +76,6 @@ _ATTRIBUTE: Final = re.compile(
 
 
 @native("bounds")
-def has_few_tags(html: bytes, most: int) -> bool:
-    """Return whether ``<`` is in a page at most ``most`` times."""
-    return html.count(b"<") <= most
-
-
-@native("bounds")
 def tally(
     html: bytes, most_attributes: int, most_bytes: int
 ) -> tuple[int, int, int, int, list[tuple[int, int]]]:
@@ -171,21 +165,20 @@ _BLOCKS: Final = frozenset(
 
 _CLOSE_PARAGRAPH: Final = _BLOCKS - {b"p"} | {b"table"}
 _HEADINGS: Final = frozenset(b"h1 h2 h3 h4 h5 h6".split())
+_CELLS: Final = frozenset([b"td", b"th"])
 _ROWS: Final = {
-    b"td": frozenset([b"td", b"th"]),
-    b"th": frozenset([b"td", b"th"]),
-    b"tr": frozenset([b"td", b"th", b"tr"]),
-    b"tbody": frozenset(b"td th tr tbody thead tfoot caption".split()),
-    b"thead": frozenset(b"td th tr tbody thead tfoot caption".split()),
-    b"tfoot": frozenset(b"td th tr tbody thead tfoot caption".split()),
-    b"caption": frozenset(b"td th tr tbody thead tfoot caption".split()),
+    **dict.fromkeys(_CELLS, _CELLS),
+    b"tr": _CELLS | {b"tr"},
+    **dict.fromkeys(
+        (b"tbody", b"thead", b"tfoot", b"caption"),
+        frozenset(b"td th tr tbody thead tfoot caption".split()),
+    ),
 }
 """Parts of a table, and the open parts of the same table that each closes."""
 
 _OF_TABLES: Final = frozenset([*_ROWS, b"table"])
 _ABOVE: Final = {
-    b"td": frozenset(b"tr tbody thead tfoot table".split()),
-    b"th": frozenset(b"tr tbody thead tfoot table".split()),
+    **dict.fromkeys(_CELLS, frozenset(b"tr tbody thead tfoot table".split())),
     b"tr": frozenset(b"tbody thead tfoot table".split()),
 }
 """Possible parents of a part of a table; parts that are not here are in the table itself."""
@@ -297,17 +290,12 @@ class _Nesting:
         self._tags.append(tag)
         self._foreign.append(foreign)
 
-    def _cut(self, index: int) -> None:
-        self._tables -= sum(name in _MAY_HOLD_ROWS for name in self.open[index:])
-        del self.open[index:]
-        del self._tags[index:]
-        del self._foreign[index:]
-
-    def _remove(self, index: int) -> None:
-        self._tables -= self.open[index] in _MAY_HOLD_ROWS
-        del self.open[index]
-        del self._tags[index]
-        del self._foreign[index]
+    def _cut(self, begin: int, end: int | None = None) -> None:
+        """Remove open elements from an index on, or up to another one."""
+        self._tables -= sum(name in _MAY_HOLD_ROWS for name in self.open[begin:end])
+        del self.open[begin:end]
+        del self._tags[begin:end]
+        del self._foreign[begin:end]
 
     def _close(self, index: int) -> None:
         """Close an element and the elements in it.
@@ -406,7 +394,7 @@ class _Nesting:
         elif name == b"a":
             index = self._find(frozenset([b"a"]))
             if index >= 0:
-                self._remove(index)
+                self._cut(index, index + 1)
         elif name == b"button":
             self._close(self._find(frozenset([name])))
         elif self.open and (
@@ -461,7 +449,7 @@ class _Nesting:
             index = self._find(frozenset([name])) if self._has_form else -1
             self._has_form = False
             if index >= 0:
-                self._remove(index)
+                self._cut(index, index + 1)
         elif name in _OF_TABLES:
             self._close(self._find_in_table(frozenset([name])))
         elif name in _HEADINGS:
@@ -634,7 +622,7 @@ def bounded(html: bytes) -> tuple[bytes, Counter[Reason]]:
         html: UTF-8.
     """
     notes: Counter[Reason] = Counter()
-    if len(html) <= SMALL and has_few_tags(html, _FEW_TAGS):
+    if len(html) <= SMALL and html.count(b"<") <= _FEW_TAGS:
         return html, notes
     tags, opening, formatting, end, dropped = tally(html, MOST_ATTRIBUTES, MOST_BYTES)
     if end < len(html) or dropped:

@@ -226,24 +226,17 @@ def candidate(original: bytes, run: list[Seen], revisits: list[bytes]) -> bytes:
     (may be empty) with time and URI of the capture that it names, and one column for each of the
     earliest payloads in different files: timestamp, offset, length and file, separated by blanks.
     """
-    start: bytes
     if len(run) == 1 and not revisits:  # the usual case
-        start = original + b"\t1\t0\t"
-    else:
-        start = b"\t".join(
-            (
-                original,
-                b"%d" % len(run),
-                b"%d" % len(revisits),
-                min(revisits) if revisits else b"",
-            )
-        )
-    if len(run) == 1:
         timestamp, _, file, offset, length = run[0]
-        return b"".join((start, b"\t", timestamp, b" ", offset, b" ", length, b" ", file))
-    columns: list[bytes] = [start]
-    for timestamp, _, file, offset, length in earliest(run) if run else ():
-        columns.append(b" ".join((timestamp, offset, length, file)))
+        return b"%b\t1\t0\t\t%b %b %b %b" % (original, timestamp, offset, length, file)
+    columns = [
+        original,
+        b"%d" % len(run),
+        b"%d" % len(revisits),
+        min(revisits) if revisits else b"",
+    ]
+    for timestamp, _, file, offset, length in earliest(run) if len(run) > 1 else run:
+        columns.append(b"%b %b %b %b" % (timestamp, offset, length, file))
     return b"\t".join(columns)
 
 
@@ -366,40 +359,16 @@ def _pointer_of(key: bytes, columns: list[bytes]) -> bytes:
     for column in columns[5:]:
         fall_back = column.split(b" ", 3)
         fall_backs.append(
-            b"".join(
-                (
-                    b'["',
-                    fall_back[3],
-                    b'",',
-                    fall_back[1],
-                    b",",
-                    fall_back[2],
-                    b',"',
-                    fall_back[0],
-                    b'","',
-                    original,
-                    b'"]',
-                )
-            )
+            b'["%b",%b,%b,"%b","%b"]'
+            % (fall_back[3], fall_back[1], fall_back[2], fall_back[0], original)
         )
-    return b"".join(
-        (
-            b'["payload","',
-            key[1:],
-            b'","',
-            file,
-            b'",',
-            offset,
-            b",",
-            length,
-            b',"',
-            timestamp,
-            b'","',
-            original,
-            b'",["',
-            original,
-            b'"],[',
-            b",".join(fall_backs),
-            b'],"",0,"","","",""]',
-        )
+    return b'["payload","%b","%b",%b,%b,"%b","%b",["%b"],[%b],"",0,"","","",""]' % (
+        key[1:],
+        file,
+        offset,
+        length,
+        timestamp,
+        original,
+        original,
+        b",".join(fall_backs),
     )

@@ -4,7 +4,7 @@
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, realloc
 
-from arclink.native.checked cimport Text, at, count, find, has, slice_of, text_of
+from arclink.native.checked cimport Text, at, find, has, slice_of, text_of
 
 cdef enum:
     NOT_KNOWN, P, BR, VOID, VOID_NEVER_IN_SVG, SVG, ROOT, TEMPLATE, FORMATTING, TEXT_ONLY, OTHER_RULES
@@ -228,11 +228,6 @@ def tally(bytes html, Py_ssize_t most_attributes, Py_ssize_t most_bytes):
         opening += 1
         formatting += known == FORMATTING
     return tags, opening, formatting, size, dropped
-
-
-def has_few_tags(bytes html, Py_ssize_t most):
-    """Compiled form of the function with this name in `arclink.extract.bounds`."""
-    return count(text_of(html), 0x3C) <= most
 
 
 cdef inline bint is_alike(const Text page, Py_ssize_t name, Py_ssize_t other, Py_ssize_t length) noexcept:

@@ -69,21 +69,6 @@ cdef inline Text slice_of(const Text text, Py_ssize_t position, Py_ssize_t lengt
     return part
 
 
-cdef inline Py_ssize_t count(const Text text, unsigned char byte) noexcept nogil:
-    """Return how often a byte is in a text."""
-    cdef size_t position = 0, end
-    cdef Py_ssize_t found = 0
-    cdef unsigned char of_block
-    while position < text.size:
-        end = position + 128 if text.size - position > 128 else text.size
-        of_block = 0
-        while position < end:  # few enough for a byte, which compilers turn into vector code
-            of_block += text.start[position] == byte
-            position += 1
-        found += of_block
-    return found
-
-
 cdef inline bint holds(const Text text, const Text part) noexcept nogil:
     """Return whether a part is anywhere in a text."""
     cdef Py_ssize_t position = find(text, 0, part.start[0]) if part.size else 0

@@ -5,6 +5,7 @@ ASCII, on pages that are not in Unicode, are left out, because ada treats every 
 `tests/demo/test_demo_locations.py`, and the test of queries below, check these.
 """
 
+import re
 import warnings
 
 import ada_url
@@ -62,18 +63,24 @@ def text_of(anchor: Tag) -> str:
     )
 
 
+def parsed(payload: Seen, page: str) -> tuple[BeautifulSoup, str]:
+    """Return the payload as elements, and where its references are read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
+        html = payload.body.decode(charset_of(payload)).lstrip("\ufeff")
+        soup = BeautifulSoup(html, "html.parser")
+    element = soup.find("base", href=True)
+    if isinstance(element, Tag) and not str(element["href"]).startswith(("javascript:", "#")):
+        return soup, ada_url.join_url(page, str(element["href"]))
+    return soup, page
+
+
 def found_anchors(payload: Seen, page: str) -> list[tuple[str, str, str | None] | None]:
     """Return (target, text, rel) of the anchors when the payload is at ``page``; None where
     this way cannot know.
     """
     charset = charset_of(payload)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
-        soup = BeautifulSoup(payload.body.decode(charset).lstrip("\ufeff"), "html.parser")
-    element = soup.find("base", href=True)
-    base = page
-    if isinstance(element, Tag) and not str(element["href"]).startswith(("javascript:", "#")):
-        base = ada_url.join_url(page, str(element["href"]))
+    soup, base = parsed(payload, page)
     found: list[tuple[str, str, str | None] | None] = []
     for anchor in soup.find_all("a", href=True):
         written = str(anchor["href"])
@@ -119,6 +126,26 @@ def test_anchors_found_in_the_files_are_those_of_the_truth(archive: Archive) -> 
             assert theirs in (None, ours), seen.uri
     assert compared > 2_000
     assert left_out == 10  # two links on each of the five letter pages that are not Unicode
+
+
+def test_links_of_other_elements_are_in_the_files(archive: Archive) -> None:
+    compared = set()
+    for seen, truth in archive.captures:
+        payload = payload_of(archive, seen)
+        if payload is None or (seen.http or {}).get("location"):
+            continue
+        soup, base = parsed(payload, seen.uri)
+        for target, kind, _, _ in truth.links or ():
+            tag, _, name = kind.replace("@refresh", "@content").partition("@")
+            written = " ".join(
+                str(element[name]) for element in soup.find_all(tag, attrs={name: True})
+            )
+            # Several in a srcset, with their widths; after seconds in a refresh.
+            references = re.findall(r"[^\s,;']+", re.sub("url=", "", written, flags=re.IGNORECASE))
+            if kind != "a@href":
+                compared.add(kind)
+                assert target in {ada_url.join_url(base, one) for one in references}, seen.uri
+    assert len(compared) >= 15, compared
 
 
 def test_redirects_lead_where_their_location_resolves_to(archive: Archive) -> None:

@@ -201,16 +201,6 @@ def test_costs_of_a_page_are_equal_in_both_forms(page: str, attributes: int, mem
     assert compiled(html, attributes, memory) == in_python(html, attributes, memory)
 
 
-HAS_FEW_TAGS = pair("bounds.has_few_tags")
-
-
-@given(st.lists(pieces_of_html, max_size=30).map("".join), st.integers(0, 20), st.integers(1, 300))
-def test_the_test_for_few_tags_is_equal_in_both_forms(page: str, most: int, repeated: int) -> None:
-    in_python, compiled = HAS_FEW_TAGS
-    html = page.encode() * repeated
-    assert compiled(html, most * repeated) == in_python(html, most * repeated)
-
-
 NESTING = pair("bounds.nesting")
 pieces_that_nest = st.sampled_from(
     re.findall(
