@@ -25,13 +25,13 @@ from arclink.reasons import Reason
 
 EXAMPLES = ("arclink extract /data/crawl --into work",)
 
-STORE = Parameter(
+_STORE_OF_EXTRACT = Parameter(
     "store", "Skip the payloads that this store already has.", PATH, metavar="PATH|URL"
 )
 
 
 @click.command()
-@takes(INPUTS, *STAGE, *SOURCES, STORE)
+@takes(INPUTS, *STAGE, *SOURCES, _STORE_OF_EXTRACT)
 def command(given: Given) -> None:
     """Read the payloads that FOLDER/pointers names in archive files; write FOLDER/pages.
 
@@ -45,7 +45,7 @@ def command(given: Given) -> None:
     from arclink.store.location import open_store
     from arclink.store.protocols import EmptyStore
 
-    where, store = Path(INTO.required(given)), STORE.optional(given)
+    where, store = Path(INTO.required(given)), _STORE_OF_EXTRACT.optional(given)
     needs(where, "pointers", "filter")
     wayback = orjson.loads(read_settings(where).get(WAYBACK_SETTING, "null"))
     settings = BuildSettings(

@@ -35,7 +35,7 @@ CDX = Parameter(
     see="reference/filter.md#rows",
     keeps_empty=True,
 )
-STORE = Parameter(
+_STORE_OF_FILTER = Parameter(
     "store", "Leave out the captures that were forgotten in this store.", PATH, metavar="PATH|URL"
 )
 TAKEDOWNS = Parameter(
@@ -55,7 +55,7 @@ _FORMAT = replace(ROW_FORMAT, about="Format of the table.")
 
 
 @click.command()
-@takes(CDX, _INTO, *STAGE[1:], *SELECTION, *WAYBACK, STORE, TAKEDOWNS, TABLE, _FORMAT)
+@takes(CDX, _INTO, *STAGE[1:], *SELECTION, *WAYBACK, _STORE_OF_FILTER, TAKEDOWNS, TABLE, _FORMAT)
 def command(given: Given) -> None:
     """Filter CDX or CDXJ rows; write FOLDER/mementos and FOLDER/pointers.
 
@@ -117,7 +117,7 @@ def _forgotten(given: Given) -> tuple[Forgotten, ...]:
     from arclink.store.location import open_store
     from arclink.store.takedown_files import read_takedowns
 
-    path, store = TAKEDOWNS.optional(given), STORE.optional(given)
+    path, store = TAKEDOWNS.optional(given), _STORE_OF_FILTER.optional(given)
     forgotten = [takedown.what for takedown in read_takedowns(Path(path))] if path else []
     if store:
         with open_store(store) as opened:

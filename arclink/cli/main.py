@@ -25,6 +25,17 @@ _NO_BREAK = "\u2011"
 """The non-breaking hyphen, in place of each hyphen while lines are wrapped."""
 
 
+_MODULES = {
+    **dict.fromkeys(("index", "filter", "extract", "graph", "load"), "stages"),
+    **dict.fromkeys(("backup", "restore"), "copies"),
+    **dict.fromkeys(("plan", "pack", "schema"), "cluster"),
+    "select": "subsets",
+    "aggregate": "instances",
+    "mcp": "serve",
+}
+"""The modules of commands that share one."""
+
+
 class _WholeWords(click.HelpFormatter):
     """Writes help in which options and paths with hyphens are never broken over two lines."""
 
@@ -57,7 +68,8 @@ class LazyCommands(click.Group):
         name: Name of the group.
         package: Package with a module for each command, which has a click command named
             ``command`` and examples named ``EXAMPLES``. The module of ``demo-archive`` is
-            ``demo_archive``. Commands without a module are those of `arclink.cli.query_commands`.
+            ``demo_archive``. A module of several commands (`_MODULES`) has them in ``COMMANDS``.
+            Commands without a module are those of `arclink.cli.query_commands`.
         about: Help text of the group.
         sections: Short help of the commands by section and name, in the order of the help. So help
             and shell completion import no command.
@@ -110,14 +122,17 @@ class LazyCommands(click.Group):
 
     def _load(self, name: str) -> tuple[click.Command, Sequence[str]]:
         """Import a command; return it and its examples, which a group does not have."""
-        path = f"{self._package}.{name.replace('-', '_')}"
+        path = f"{self._package}.{_MODULES.get(name, name.replace('-', '_'))}"
+        loaded: tuple[click.Command, Sequence[str]]
         if find_spec(path) is None:
-            loaded: tuple[click.Command, Sequence[str]] = import_module(
-                "arclink.cli.query_commands"
-            ).load_command(name)
+            loaded = import_module("arclink.cli.query_commands").load_command(name)
             return loaded
         module = import_module(path)
-        return module.command, getattr(module, "EXAMPLES", ())
+        loaded = getattr(module, "COMMANDS", {}).get(name) or (
+            module.command,
+            getattr(module, "EXAMPLES", ()),
+        )
+        return loaded
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
