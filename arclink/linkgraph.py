@@ -614,14 +614,14 @@ class LinkGraph(Methods, Closing):
         """Return the graph of all links at a level.
 
         Nodes are URIs (with their ``surt``), hosts or domains, and have the attributes of
-        `arclink.analysis.export.node_facts.NodeFacts`. Links have ``weight`` (number of mementos
+        `arclink.analysis.export.graphs.NodeFacts`. Links have ``weight`` (number of mementos
         that show the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
 
         Raises:
             BadParameterError: A parameter is wrong.
             UsageError: networkx is not installed.
         """
-        from arclink.analysis.export.node_facts import facts_of, links_of, nodes_of
+        from arclink.analysis.export.graphs import facts_of, links_of, nodes_of
 
         with analysis_extra():
             import networkx as nx
@@ -652,7 +652,7 @@ class LinkGraph(Methods, Closing):
             BadParameterError: A parameter is wrong.
             UsageError: pandas is not installed.
         """
-        from arclink.analysis.export.node_facts import links_of, nodes_of
+        from arclink.analysis.export.graphs import links_of, nodes_of
 
         with self._picture(level, given) as picture:
             names = [label for _, _, label in nodes_of(picture)]

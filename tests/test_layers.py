@@ -7,6 +7,8 @@ machinery. Imports for types only count as well: a reader follows them too.
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -66,6 +68,18 @@ JOBS_OF_ROOMS = {
     "arclink.jobs.write_tables": "analysis.relations",
 }
 """Jobs that belong to a room after the core; the folder has all jobs that mrjob can start."""
+
+CORE_PACKAGES = {
+    *("ada_url", "apsw", "brotli", "chardet", "isal", "lz4", "mrjob", "numpy", "orjson", "re2"),
+    *("rich", "selectolax", "simhash", "surt", "urllib3", "webencodings", "zstandard"),
+}
+"""The third-party packages that the core needs; it works in an environment with these alone."""
+
+ON_REQUEST = {"aiohttp", "cython", "fsspec", "pyarrow"}
+"""Packages that the core imports only for remote files and Parquet, or not at all."""
+
+REMOTE = {"arclink.network.drivers"}
+"""What reads files of other machines by fsspec; modules that import it need these packages, too."""
 
 PACKAGES_OF_ROOMS = {
     "mrjob": {"mapreduce", "jobs", "engines", "analysis.matrices"},
@@ -314,3 +328,82 @@ def test_no_two_public_classes_share_a_name() -> None:
         for name in of_module.public_classes:
             found_in.setdefault(name, []).append(module)
     assert {name: found for name, found in found_in.items() if len(found) > 1} == {}
+
+
+def packages_of(*rooms_of: str) -> set[str]:
+    """Return the third-party packages that the modules of rooms import."""
+    return {
+        package
+        for module, of_module in contents().items()
+        if room_of(module) in rooms_of
+        for package in {name.partition(".")[0] for name in of_module.imported}
+        if package not in {*sys.stdlib_module_names, "arclink"}
+    }
+
+
+def test_the_core_needs_these_packages_only() -> None:
+    assert packages_of(*CORE) == CORE_PACKAGES | ON_REQUEST
+
+
+ALONE = """
+import sys
+from importlib import import_module
+
+modules, refused, archive, where = map(str.split, sys.argv[1:])
+for name in refused:
+    sys.modules[name] = None
+for module in modules:
+    import_module(module)
+
+from arclink.access.answers import answer_link_query
+from arclink.access.queries import LinkQuery
+from arclink.files.atomic import write_whole
+from arclink.pipeline.build import build
+from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.settings import BuildSettings, ShownProgress
+from arclink.progress import Silent
+from arclink.store.location import open_store
+from pathlib import Path
+
+work = Path(where[0] + ".build")
+with open_store(where[0], create=True) as store:
+    files = describe(find_archives(archive), {}, {})
+    build(files, [], store, BuildSettings(runner="inline"), work, ShownProgress(Silent()))
+with open_store(where[0]) as store:
+    for link in answer_link_query(store, LinkQuery("http://a.example/two")).inlinks:
+        print(link.uri, link.text)
+"""
+
+PAGE = b"<title>One</title><a href=two>the second page</a>"
+HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b"
+RECORD = (
+    b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\n"
+    b"WARC-Target-URI: http://a.example/one\r\nWARC-Date: 2010-02-12T20:00:00Z\r\n"
+    b"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n"
+)
+
+
+def test_the_core_builds_and_answers_alone(tmp_path: Path) -> None:
+    """No room after the core can be imported, and no package but those of the core."""
+    response = HTTP % (len(PAGE), PAGE)
+    archive = tmp_path / "one.warc"
+    archive.write_bytes(RECORD % (len(response), response))
+    of_core = [
+        module
+        for module, targets in imports().items()
+        if room_of(module) in CORE and not REMOTE & {module, *targets} and ".native" not in module
+    ]
+    later = {m for m in modules() if room_of(m) not in (*CORE, "package")}
+    refused = (packages_of(*BESIDE, *DOORS) - CORE_PACKAGES) | later | ON_REQUEST
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c", ALONE, " ".join(of_core), " ".join(refused)),
+            *(str(archive), str(tmp_path / "links.db")),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "http://a.example/one the second page\n"), (
+        done.stderr
+    )

@@ -32,7 +32,6 @@ from arclink.archives.continuations import (
     joined_head_bytes,
 )
 from arclink.archives.opener import open_bytes
-from arclink.archives.record_heads import skim, skim_stored
 from arclink.archives.records import (
     LONGEST_HEAD,
     NO_HEADERS,
@@ -56,6 +55,8 @@ from arclink.archives.segments import (
     Stored,
     chunks,
     find_members,
+    skim,
+    skim_stored,
     whole_member,
 )
 from arclink.archives.zstd_segments import lz4_compression, zstd_compression
@@ -189,7 +190,7 @@ class ArchiveFile(Closing):
             stop: Address at which reading ends: members (of a plain file: records) that begin there
                 or later are not read. Reading from `following` continues as if it had not ended.
             heads_only: Whether the caller will not read most bodies. If the head of a record says
-                enough, its gzip member is then not decompressed (`arclink.archives.record_heads`).
+                enough, its gzip member is then not decompressed (`arclink.archives.segments`).
                 The results are the same, except for the ``damage`` of such a body.
 
         Memory holds a megabyte of a block; `ArchiveRecord.body_pieces` reads the rest. A record

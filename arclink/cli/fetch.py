@@ -34,7 +34,7 @@ def command(given: Given) -> None:
 
 def _show(report: FetchReport, build: str) -> None:
     """Print the counts of a run and the next command; raise WaybackError if anything is left."""
-    from arclink.cli.summary import show_counts
+    from arclink.cli.build import show_counts
     from arclink.reasons import Reason
 
     show_counts(report.counts)

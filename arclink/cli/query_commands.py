@@ -125,7 +125,7 @@ def _to_question(given: Given, query: "AskQuery", form: "RowFormat") -> _Answer:
         with requested_tables(given, graph) as database:
             from arclink.analysis.questions.asking import ask
             from arclink.analysis.questions.rows import ask_as_rows, said_from
-            from arclink.cli.ask_archives import with_notes
+            from arclink.cli.instances import with_notes
 
             name = name_of_store(STORE.required(given))
             found = said_from(ask(database, query), graph, name, given)
@@ -285,8 +285,7 @@ def _ask() -> _Query:
     from arclink.analysis.questions.queries import ADDRESSES, ASK_PARAMETERS, QUESTION, AskQuery
     from arclink.analysis.questions.rows import ASK_FORMAT, check_format
     from arclink.analysis.questions.table import QUESTIONS
-    from arclink.cli.ask_archives import INSTANCES, STORE_OF_MANY, ask_archives
-    from arclink.cli.instance_options import TIMEOUT, WHOLE
+    from arclink.cli.instances import INSTANCES, STORE_OF_MANY, TIMEOUT, WHOLE, ask_archives
 
     addresses = Parameter(
         "uris",
@@ -407,7 +406,7 @@ def _stats() -> _Query:
             shown = f"{value:,}" if isinstance(value, int) else value or "-"
             yield _line(f"{name}{shown:>{_WIDTH_OF_COUNTS - len(name)}}")
         if table := rules_of(graph, is_subset=is_subset):
-            from arclink.cli.summary import shown_table
+            from arclink.cli.build import shown_table
 
             yield _line("") + shown_table(table)
 

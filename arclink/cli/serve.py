@@ -1,6 +1,8 @@
 """``arclink serve``: the link query over HTTP."""
 
 import re
+import signal
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -25,6 +27,7 @@ from arclink.access.declarations import (
 from arclink.access.timemaps import NO_REPLAY
 from arclink.cli.options import ARCHIVES, INSTANCE, REPLAY, STORE, replay_prefix, takes
 from arclink.errors import ArclinkError, UsageError
+from arclink.extras import extra
 from arclink.others.federation.instances import parse_instances, parse_name
 from arclink.service.settings import Settings
 from arclink.service.shares import Connections, parse_network
@@ -130,7 +133,7 @@ EMBARGO = Parameter(
     metavar="DAYS",
     see="reference/service.md#embargo",
 )
-EMBARGO_PREFIXES = Parameter(
+_EMBARGO_PREFIXES = Parameter(
     "embargo-prefix",
     "Hide captures of this part of the web: *.example.org, http://example.org/news*, or a "
     "beginning of SURTs.",
@@ -183,7 +186,7 @@ _PROXIES = Parameter(
     keeps_empty=True,
 )
 
-EXAMPLES = (
+_SERVE_EXAMPLES = (
     "arclink serve --store links.db --port 8080",
     "arclink serve --store olympics=a.db --store iraq=b.db",
 )
@@ -207,7 +210,7 @@ EXAMPLES = (
     _DESCRIPTION,
     REPLAY,
     EMBARGO,
-    EMBARGO_PREFIXES,
+    _EMBARGO_PREFIXES,
     PUBLIC,
     NAME,
     _ORIGINS,
@@ -217,7 +220,7 @@ EXAMPLES = (
     _ADDRESS_CONNECTIONS,
     _PROXIES,
 )
-def command(given: Given) -> None:
+def serve_command(given: Given) -> None:
     """Answer link queries over HTTP, with a page for people at /, until stopped.
 
     Several stores, each with a name, are collections: --store olympics=a.db answers below
@@ -279,7 +282,7 @@ def settings_of(given: Given, where: str | Mapping[str, str]) -> Settings:
         public=PUBLIC.optional(given) or "",
         embargo=Embargo(
             EMBARGO.required(given),
-            tuple(surt_prefix(text) for text in EMBARGO_PREFIXES.many(given)),
+            tuple(surt_prefix(text) for text in _EMBARGO_PREFIXES.many(given)),
         ),
         subset=SUBSET.optional(given) or "",
         archive=archive,
@@ -392,3 +395,48 @@ def collections_of(texts: Sequence[str]) -> str | Mapping[str, str]:
             raise UsageError(f"--store {text}: the collection {name} already exists: {named[name]}")
         named[name] = path
     return named
+
+
+# ``arclink mcp``: the graph for agents, over the Model Context Protocol.
+
+_MCP_EXAMPLES = (
+    "arclink mcp --store links.db",
+    "arclink mcp --store links.db --subset 'domain:gov' --embargo 365 --no-pages",
+)
+
+
+@click.command()
+@takes(STORE, SUBSET, EMBARGO, _EMBARGO_PREFIXES, REPLAY, ARCHIVES, PAGES)
+def mcp_command(given: Given) -> None:
+    """Answer an agent over the Model Context Protocol, at standard input and output.
+
+    A program that a language model drives starts this command, and asks with its tools: the links
+    and the text of a page, the questions of `arclink ask`, and SQL. They only read. The limits are
+    those of `arclink serve`.
+    """
+    with extra("agents"):
+        from arclink.service.agents.protocol import serve_agent
+    from arclink.service.agents.tools import Tools
+    from arclink.service.request_log import set_up_logging
+    from arclink.service.stores import open_to_serve
+
+    where = STORE.required(given)
+    settings = settings_of(given, where)
+    open_to_serve(where).close()  # what is wrong with it is said at once
+    set_up_logging()
+    # Only a line of input would wake the thread that reads it: Ctrl-C ends the process at once, as
+    # SIGTERM does. It writes nothing that could be half done.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if sys.stdin.isatty():
+        click.echo(
+            "A program speaks here with this command, not a person; Ctrl-C ends it.", err=True
+        )
+    serve_agent(Tools(where, settings))
+
+
+COMMANDS = {
+    "mcp": (mcp_command, _MCP_EXAMPLES),
+    "serve": (serve_command, _SERVE_EXAMPLES),
+}
+"""The commands of this module, with their examples, by name."""

@@ -231,7 +231,7 @@ class DemoPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class _Language:
     """Words of one language, for its pages.
 
     Attributes:
@@ -285,7 +285,7 @@ def read_table(text: str) -> Iterator[dict[str, str]]:
 _WORLD = read_data("world.toml")
 
 LANGUAGES = {
-    name: Language(**{**written, "charset": Charset(*written["charset"].split())})
+    name: _Language(**{**written, "charset": Charset(*written["charset"].split())})
     for name, written in _WORLD["languages"].items()
 }
 

@@ -237,9 +237,8 @@ def _run(given: Given, say: Say) -> Built:
         leave_out_foreign,
         looked_at_by_tasks,
     )
-    from arclink.pipeline.records_read import known_damage
+    from arclink.pipeline.records_read import known_damage, leave_out_described
     from arclink.pipeline.settings import ShownProgress
-    from arclink.pipeline.wat_pairs import leave_out_described
     from arclink.rows.cdx_files import find_cdx
     from arclink.store.layouts import check_present
     from arclink.store.location import (

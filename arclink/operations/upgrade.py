@@ -17,7 +17,7 @@ from arclink.captures.subsets.catalog import SubsetCatalog
 from arclink.counts import Report
 from arclink.mapreduce.runs import JobRunner
 from arclink.operations.operation import CORES, Operation, Say, stored_size
-from arclink.pipeline.rereading import read_again
+from arclink.pipeline.rebuild import read_again
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.archive_paths import ArchivePaths
 from arclink.store.layouts import (

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from arclink.archives import reader as archives
 from arclink.archives.opener import open_bytes
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
-from arclink.archives.record_heads import skim
-from arclink.archives.segments import GzipSegment, Stored
+from arclink.archives.segments import GzipSegment, Stored, skim
 from arclink.errors import ArclinkError
 from arclink.filter.index import index_archive
 from arclink.reasons import Reason

@@ -30,8 +30,8 @@ from arclink.model import Checksum, Surt, Timestamp, UriR
 from arclink.network import drivers, retries
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import describe, find_archives
+from arclink.pipeline.records_read import leave_out_described
 from arclink.pipeline.settings import BuildSettings
-from arclink.pipeline.wat_pairs import leave_out_described
 from arclink.reasons import Reason
 from arclink.rows.cdx_files import find_cdx, read_usual_lines
 from arclink.rows.pointers import Pointer, PointerKind, format_pointer

@@ -1,7 +1,6 @@
 """The edges of an export in a form that tests compare."""
 
-from arclink.analysis.export.graphs import Picture
-from arclink.analysis.export.node_facts import links_of, nodes_of
+from arclink.analysis.export.graphs import Picture, links_of, nodes_of
 
 Edges = dict[tuple[str, str], tuple[int, int, int]]
 

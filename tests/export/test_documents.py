@@ -11,7 +11,7 @@ import networkx as nx
 import pytest
 
 from arclink.analysis.export.exports import export, picture_of
-from arclink.analysis.export.node_facts import links_of, nodes_of, spells_of
+from arclink.analysis.export.graphs import links_of, nodes_of, spells_of
 from arclink.analysis.export.queries import ExportQuery
 from arclink.store.location import open_store
 from tests.export.conftest import Export

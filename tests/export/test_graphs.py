@@ -13,8 +13,7 @@ from arclink.access.kinds import NAVIGATION, Kinds, parse_kinds
 from arclink.analysis.export import graphs
 from arclink.analysis.export import graphs as cutting
 from arclink.analysis.export.exports import picture_of
-from arclink.analysis.export.graphs import LINK, in_core, significance
-from arclink.analysis.export.node_facts import links_of, nodes_of
+from arclink.analysis.export.graphs import LINK, in_core, links_of, nodes_of, significance
 from arclink.analysis.export.queries import ExportQuery
 from arclink.analysis.matrices.slice_cache import open_slices
 from arclink.analysis.matrices.slices import Level, SliceOptions, rows_of

@@ -9,7 +9,7 @@ from networkx.algorithms.community import louvain_communities, modularity
 
 import arclink
 from arclink.analysis.export.exports import picture_of
-from arclink.analysis.export.node_facts import ATTRIBUTES, NodeFacts, facts_of, links_of, nodes_of
+from arclink.analysis.export.graphs import ATTRIBUTES, NodeFacts, facts_of, links_of, nodes_of
 from arclink.analysis.export.queries import ExportQuery
 from arclink.analysis.matrices.slices import Level
 from arclink.store.location import open_store

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from arclink.access.texts import printable_uri
 from arclink.analysis.export.exports import picture_of
+from arclink.analysis.export.graphs import Spell, joined, nodes_of, spells_of
 from arclink.analysis.export.link_scan import links_shown
-from arclink.analysis.export.node_facts import Spell, joined, nodes_of, spells_of
 from arclink.analysis.export.queries import ExportQuery
 from arclink.analysis.matrices.slices import Level
 from arclink.model import Timestamp, UriR

@@ -16,10 +16,10 @@ from arclink.demo import write_demo_archive
 from arclink.extract.reading_tasks import assign_files, format_files
 from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.pipeline import stages
-from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.rows import read_pointers, write_pointers
 from arclink.pipeline.settings import BuildSettings
+from arclink.pipeline.stages import Indexing
 from arclink.reasons import Reason
 from arclink.rows.pointers import PointerKind
 from arclink.rows.relations import (

@@ -5,9 +5,9 @@ from collections import Counter
 from pathlib import Path
 
 from arclink.mapreduce.runs import JobRunner, parts_of
-from arclink.pipeline.indexing import Indexing
 from arclink.pipeline.inputs import describe, find_archives
 from arclink.pipeline.records_read import damage_in
+from arclink.pipeline.stages import Indexing
 from arclink.reasons import Reason
 from arclink.rows.file_ranges import parse_range
 from arclink.store.protocols import KnownFile

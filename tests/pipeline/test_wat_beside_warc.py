@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arclink.cli.build import command as build_command
+from arclink.cli.build import build_command
 from arclink.model import Surt
 from arclink.pipeline.inputs import find_archives
+from arclink.pipeline.records_read import leave_out_described
 from arclink.pipeline.settings import BuildSettings
-from arclink.pipeline.wat_pairs import leave_out_described
 from arclink.store.location import open_store
 from arclink.store.protocols import KnownFile
 from benchmarks.built_stores import build_store

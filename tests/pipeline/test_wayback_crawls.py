@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from arclink.cli.build import show_counts
 from arclink.cli.main import group
-from arclink.cli.summary import show_counts
 from arclink.errors import StoreError, UsageError
 from arclink.extract.settings import ExtractSettings
 from arclink.pipeline.build import BuildReport

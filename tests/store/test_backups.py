@@ -17,10 +17,9 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.analysis.matrices.slice_cache import cache_next_to
-from arclink.cli.backup import command as backup_command
-from arclink.cli.build import command as build_command
+from arclink.cli.build import build_command
+from arclink.cli.copies import backup_command, restore_command
 from arclink.cli.forget import command as forget_command
-from arclink.cli.restore import command as restore_command
 from arclink.errors import SealError, StoreError, UsageError
 from arclink.files.atomic import unwritable
 from arclink.model import Forgotten, Surt

@@ -19,9 +19,8 @@ from arclink.analysis.export.graph_formats import (
     write_graphml,
     write_names,
 )
-from arclink.analysis.export.graphs import Picture, build_graph, cut
+from arclink.analysis.export.graphs import Picture, build_graph, cut, spells_of
 from arclink.analysis.export.link_scan import LeftOut, Shown, links_shown
-from arclink.analysis.export.node_facts import spells_of
 from arclink.analysis.export.queries import ExportFormat, ExportQuery
 from arclink.analysis.matrices.slices import Level
 from arclink.errors import ExportError

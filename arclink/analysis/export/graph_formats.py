@@ -8,11 +8,14 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from arclink.access.texts import printable
-from arclink.analysis.export.graphs import CAPTURES, LINK, Graph, Picture
-from arclink.analysis.export.node_facts import (
+from arclink.analysis.export.graphs import (
     ATTRIBUTES,
+    CAPTURES,
     DECLARATION,
+    LINK,
+    Graph,
     Pair,
+    Picture,
     Spell,
     date_time,
     facts_of,
@@ -30,7 +33,7 @@ from arclink.uris.surts import surt_of
 # GEXF 1.3 for Gephi: a dynamic graph whose links appear and disappear, or one state of it.
 #
 # A dynamic graph has ``timeformat="date"``. Its spells are in days
-# (`arclink.analysis.export.node_facts`), which Gephi can play and networkx can read. ``dateTime``
+# (`arclink.analysis.export.graphs`), which Gephi can play and networkx can read. ``dateTime``
 # would suggest a precision that the data does not have, and networkx does not know it. A node
 # exists while one of its links does.  Source: GEXF 1.3 (https://gexf.net/schema.html); Gephi's
 # ImporterGEXF, which reads an interval without end as one that does not end.
@@ -142,7 +145,7 @@ def write_graphml(picture: Picture, description: str) -> Iterator[bytes]:
     """Yield the document, in pieces.
 
     Nodes ``n0``, ``n1`` … are sorted by name; they have ``label``, what
-    `arclink.analysis.export.node_facts` knows, and ``surt`` at level uri. Links
+    `arclink.analysis.export.graphs` knows, and ``surt`` at level uri. Links
     have ``weight`` (mementos), ``first`` and ``last``.
     """
     return in_pieces(_graphml_lines(picture, description))

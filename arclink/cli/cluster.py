@@ -1,4 +1,4 @@
-"""``arclink plan``: the estimated cost of a collection on a cluster."""
+"""Commands for clusters: ``arclink plan``, ``pack`` and ``schema``."""
 
 from dataclasses import replace
 from math import ceil
@@ -8,15 +8,17 @@ import click
 
 from arclink.access.declarations import (
     FILE,
+    PATH,
     Given,
     Parameter,
     field_parameter,
     named,
     number,
+    switch,
     whole_number,
 )
 from arclink.access.texts import counted
-from arclink.cli.options import takes
+from arclink.cli.options import store_option, takes
 from arclink.engines.cluster_size import (
     LINKS_A_PAGE,
     SHARE_READ,
@@ -31,7 +33,9 @@ from arclink.engines.cluster_size import (
 from arclink.errors import UsageError
 from arclink.operations.operation import size
 
-EXAMPLES = (
+# ``arclink plan``: the estimated cost of a collection on a cluster.
+
+_PLAN_EXAMPLES = (
     "arclink plan --captures 1000000000 --bytes 100T --nodes 100",
     "arclink plan --captures 1000000000 --nodes 100 --runner spark --batch 20000000",
 )
@@ -106,7 +110,7 @@ _RATES = Parameter(
 
 @click.command()
 @takes(CAPTURES, BYTES, _NODES, CORES, _REPLICATION, RUNNER, BATCH, LINKS, _SHARE, FILES, _RATES)
-def command(given: Given) -> None:
+def plan_command(given: Given) -> None:
     """Estimate the hours and bytes that a collection takes on a cluster.
 
     The estimate comes from measured builds (docs/how-to/operations.md).
@@ -184,3 +188,81 @@ def _size(count: float) -> str:
             return f"{count:,.2f} {unit}"
         count /= 1000
     return f"{count:,.2f} PB"
+
+
+# ``arclink pack``: this environment as an archive for a cluster.
+
+_PACK_EXAMPLES = ("arclink pack --into arclink-environment.tar.gz",)
+
+_INTO = Parameter(
+    "into", "File for the archive.", PATH, is_required=True, was=("FILE",), metavar="FILE"
+)
+_TABLES = switch(
+    "tables", "Also pack what `arclink tables` needs, which more than doubles the size."
+)
+
+
+@click.command()
+@takes(_INTO, _TABLES)
+def pack_command(given: Given) -> None:
+    """Write ArcLink and the packages it needs to FILE (.tar.gz), for workers without them.
+
+    The workers' Python must have the same version as this one, on the same system and processor
+    (docs/how-to/engines.md).
+    """
+    from arclink.engines.environment import FOR_TABLES, pack_environment
+
+    file = Path(_INTO.required(given))
+    versions = pack_environment(file, FOR_TABLES if _TABLES.required(given) else ())
+    click.echo(f"{file}: {len(versions)} packages, {file.stat().st_size:,} bytes")
+
+
+# ``arclink schema``: the tables of a Cassandra store.
+
+
+@click.group()
+def schema_command() -> None:
+    """Create the tables of a Cassandra store. A SQLite store creates its own tables."""
+
+
+EXAMPLE = "arclink schema apply --store 'cassandra://node1,node2/links?replication=3'"
+
+
+@schema_command.command(
+    "apply",
+    short_help="Create the keyspace and tables, or check their version.",
+    epilog=f"\b\nExamples:\n  {EXAMPLE}",
+)
+@store_option
+def apply(store: str) -> None:
+    """Create the keyspace and tables in Cassandra, or check the version of existing ones.
+
+    Existing tables and rows are not changed. The URL holds the options:
+    cassandra://node1,node2:9042/links?replication=3&consistency=QUORUM
+    """
+    from arclink.store.location import is_remote
+
+    if not is_remote(store):
+        raise UsageError(
+            f"--store {store}: only a Cassandra store (cassandra://host/keyspace) has a "
+            "schema to apply; SQLite stores create their own"
+        )
+    from arclink.engines.cassandra.location import CassandraLocation, needs_driver
+    from arclink.engines.cassandra.schema import apply_schema
+    from arclink.store.layouts import STORE as LAYOUT
+
+    needs_driver()
+    address = CassandraLocation(store).address
+    is_new = apply_schema(address)
+    click.echo(
+        f"{address.name}: {'made' if is_new else 'exists'}, layout {LAYOUT}, "
+        f"replication {address.replication}."
+    )
+
+
+COMMANDS = {
+    "plan": (plan_command, _PLAN_EXAMPLES),
+    "pack": (pack_command, _PACK_EXAMPLES),
+    "schema": (schema_command, ()),
+}
+"""The commands of this module, with their examples, by name."""
