@@ -47,6 +47,11 @@ _WRITTEN = re.compile(
 _YEAR_PAST_9999 = re.compile(r"[0-9]{5,}-[0-9]{1,2}-[0-9]{1,2}")
 
 
+def now_in_iso() -> str:
+    """Return the current time in UTC as files and records have it: ``2026-11-21T20:00:00Z``."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def _patterns() -> tuple[str, str]:
     """Return two regular expressions: of all times, and of times of 14 digits.
 

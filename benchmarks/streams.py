@@ -31,11 +31,11 @@ from pathlib import Path
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
-from arclink.captures.formats import write_stream
 from arclink.captures.queries import CaptureFormat, Order, StreamQuery
 from arclink.captures.read import PageReader
 from arclink.captures.stream import CaptureStream
 from arclink.captures.subsets.catalog import open_graph
+from arclink.captures.write import write_stream
 from arclink.demo import write_demo_archive
 from arclink.errors import CaptureError
 from arclink.model import ALL_SURTS, REVISIT, Surt

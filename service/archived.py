@@ -36,7 +36,6 @@ from arclink.access.timemaps import http_date
 from arclink.analysis.matrices.slice_cache import cache_of
 from arclink.archives.payloads import DEFAULT_LIMIT, MOST_CODINGS, is_coded
 from arclink.captures.export import Source
-from arclink.captures.formats import WRITERS, write_stream
 from arclink.captures.locate import Neighbours, capture_at, capture_near, neighbours_of
 from arclink.captures.queries import (
     STREAM_PARAMETERS,
@@ -49,7 +48,7 @@ from arclink.captures.ranks import RankTables
 from arclink.captures.read import CapturedPage, PageReader
 from arclink.captures.stream import CaptureStream
 from arclink.captures.warc import MOST_TEXT
-from arclink.captures.write import download
+from arclink.captures.write import WRITERS, download, write_stream
 from arclink.closing import Closing
 from arclink.errors import CaptureError, ExportError, OperatorError, StoreError, UriError
 from arclink.model import Memento, Timestamp

@@ -19,9 +19,9 @@ from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import CURSOR, URI
 from arclink.analysis.questions.rows import ASK_FORMATS
 from arclink.analysis.questions.table import QUESTIONS
-from arclink.captures.formats import WRITERS
 from arclink.captures.queries import FORMATS_OF_FILES, FORMATS_OF_STREAMS
 from arclink.captures.subsets.fields import NAME_PATTERN
+from arclink.captures.write import WRITERS
 from arclink.rooms import CAPABILITIES
 from arclink.service.archived import CDX, EXPORT, RECORD, STREAM
 from arclink.service.problems import MEDIA_TYPE

@@ -90,6 +90,7 @@ PACKAGES_OF_ROOMS = {
     "mcp": {"service"},
     "click": {"cli"},
     "cassandra": {"engines"},
+    "warcio": {"captures"},
     "urllib3": {"network"},
     "aiohttp": {"network"},
 }

@@ -1,4 +1,4 @@
-"""Writing of WARC records: new ones, and records of archive files with another head.
+"""The one writer of WARC: values of fields, new records, and records with another head.
 
 A record of a WARC file keeps its head, except for a wrong Content-Length, a date that is no date,
 fields to add, and line ends at its end that other readers may not accept. A record of an ARC file
@@ -11,17 +11,26 @@ Source: ISO 28500:2017 (WARC 1.1), 4 to 6.
 import ipaddress
 import re
 import uuid
-from collections.abc import Mapping
+import zlib
+from base64 import b32encode
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from hashlib import sha1
+from tempfile import SpooledTemporaryFile
+
+from isal import isal_zlib
 
 from arclink.archives.payloads import payload_checksum
 from arclink.archives.reader import RecordParts
 from arclink.archives.records import ArchiveRecord, warc_fields
-from arclink.archives.warc_fields import digest_field, warc_date
 from arclink.checksums import digest_in
-from arclink.model import NO_CHECKSUM, Memento
+from arclink.model import NO_CHECKSUM, REVISIT, Checksum, Memento, Timestamp
 from arclink.uris.surts import method_of_key
+from arclink.version import VERSION
+
+WARC_VERSION = "1.1"
+"""Version of WARC of all records that are written, except where a caller names another one."""
 
 END_OF_RECORD = b"\r\n\r\n"
 """The end of every WARC record."""
@@ -35,14 +44,147 @@ which of them is the answer.
 
 NEXT_RECORD = "next record"
 
+FIELDS_TYPE = "application/warc-fields"
+_REQUEST_TYPE, _RESPONSE_TYPE = (
+    f"application/http; msgtype={one}" for one in ("request", "response")
+)
+_TYPES = {
+    "warcinfo": FIELDS_TYPE,
+    "metadata": FIELDS_TYPE,
+    "request": _REQUEST_TYPE,
+    "response": _RESPONSE_TYPE,
+    REVISIT: _RESPONSE_TYPE,
+}
+
+_BYTES_OF_MEMBER = 8 << 20
+"""Largest number of bytes of a packed record in memory; longer ones go to a temporary file."""
+
+_PIECE = 1 << 20
+_LEVEL = 2
+
 _LENGTH, _DATE = "Content-Length", "WARC-Date"
 _LINE_ENDS = re.compile("[\r\n]+")
 _URI = re.compile(r"(?:[^:/?#]*://)?(?:[^/?#]*@)?([^/?#]*)([^?#]*)(\?[^#]*)?")
 
 
-def warc_record(fields: Mapping[str, str], block: bytes) -> bytes:
+def warc_date(timestamp: Timestamp) -> str:
+    """Return a timestamp in the format of WARC-Date (ISO 28500, 5.4).
+
+    >>> warc_date(Timestamp("20100212060001"))
+    '2010-02-12T06:00:01Z'
+    """
+    year, rest = timestamp[:4], timestamp[4:]
+    month, day, hour, minute, second = (rest[at : at + 2] for at in range(0, 10, 2))
+    return f"{year}-{month}-{day}T{hour}:{minute}:{second}Z"
+
+
+def digest_field(checksum: Checksum) -> str:
+    """Return a checksum in the format of a WARC field, with its algorithm (ISO 28500, 5.8).
+
+    >>> digest_field(Checksum("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"))
+    'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
+    """
+    return f"sha1:{checksum}" if re.fullmatch("[A-Z2-7]{32}", checksum) else checksum
+
+
+def field_lines(fields: Mapping[str, str]) -> bytes:
+    """Return fields as lines: of a head, or of a block of the type `FIELDS_TYPE`.
+
+    A line end in a value becomes a blank, and half of a surrogate pair a question mark.
+    """
+    lines = (f"{name}: {_LINE_ENDS.sub(' ', value)}\r\n" for name, value in fields.items())
+    return "".join(lines).encode("utf-8", "replace")
+
+
+def warcinfo_block(description: str) -> bytes:
+    """Return the block of the warcinfo record of a file that ArcLink makes."""
+    made = {"software": f"arclink/{VERSION}", "format": f"WARC File Format {WARC_VERSION}"}
+    return field_lines({**made, "description": description})
+
+
+def warc_record(fields: Mapping[str, str], block: bytes, version: str = WARC_VERSION) -> bytes:
     """Return a new record; its length is added to ``fields``."""
-    return _warc_head({**fields, _LENGTH: str(len(block))}) + block + END_OF_RECORD
+    return _warc_head({**fields, _LENGTH: str(len(block))}, version) + block + END_OF_RECORD
+
+
+def digested_record(
+    record_type: str,
+    uri: str,
+    fields: Mapping[str, str],
+    payload: bytes = b"",
+    http: bytes = b"",
+    content_type: str = "",
+    version: str = WARC_VERSION,
+) -> bytes:
+    """Return a new record with the digests of its block and payload, as a crawler writes it.
+
+    Args:
+        record_type: Its ``WARC-Type``.
+        uri: Its ``WARC-Target-URI``; empty for none.
+        fields: Its other fields, which come first. Without a ``WARC-Record-ID``, it gets one.
+        payload: The payload; empty for a revisit, whose digest is in ``fields``.
+        http: The HTTP head (`http_head`); empty without HTTP.
+        content_type: Type of the block; if empty, that of its record type.
+        version: Version of WARC.
+    """
+    known = {**fields, "WARC-Type": record_type}
+    known.setdefault("WARC-Record-ID", f"<urn:uuid:{uuid.uuid4()}>")
+    if uri:
+        known["WARC-Target-URI"] = uri
+    if record_type not in ("warcinfo", REVISIT):
+        known.setdefault("WARC-Payload-Digest", _sha1_field(payload))
+    known["WARC-Block-Digest"] = _sha1_field(http + payload)
+    known["Content-Type"] = content_type or _TYPES.get(record_type, "application/octet-stream")
+    return warc_record(known, http + payload, version)
+
+
+def _sha1_field(data: bytes) -> str:
+    return f"sha1:{b32encode(sha1(data, usedforsecurity=False).digest()).decode()}"
+
+
+def http_head(line: str, headers: Iterable[tuple[str, str]]) -> bytes:
+    """Return an HTTP head with the bytes that were received.
+
+    ``http.client`` decodes a head as Latin-1, so encoding restores its bytes; a media type of an
+    index may be any text.
+    """
+    lines = [line.strip(), *(f"{name}: {value}" for name, value in headers), ""]
+    text = "".join(f"{line}\r\n" for line in lines)
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        return text.encode()
+
+
+def member_of(record: bytes) -> bytes:
+    """Return a record as a gzip member without time, as small as zlib can."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    return packer.compress(record) + packer.flush()
+
+
+def packed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Return a record of any length as a gzip member, packed fast.
+
+    An error of ``pieces`` is raised before the first piece.
+    """
+    packer = isal_zlib.compressobj(_LEVEL, wbits=31)
+    # It is closed, and so removed, with the iterator below.
+    member = SpooledTemporaryFile(_BYTES_OF_MEMBER)  # noqa: SIM115
+    try:
+        for piece in pieces:
+            member.write(packer.compress(piece))
+        member.write(packer.flush())
+    except BaseException:
+        member.close()
+        raise
+    member.seek(0)
+
+    def stored() -> Iterator[bytes]:
+        with member:
+            while piece := member.read(_PIECE):
+                yield piece
+
+    return stored()
 
 
 def request_of(memento: Memento, record: ArchiveRecord) -> bytes:
@@ -70,23 +212,20 @@ def request_of(memento: Memento, record: ArchiveRecord) -> bytes:
         "WARC-Concurrent-To": answer,
         ANSWER_FIELD: NEXT_RECORD,
         "WARC-Truncated": "unspecified",
-        "Content-Type": "application/http; msgtype=request",
+        "Content-Type": _REQUEST_TYPE,
     }
     request = f"{method} {path or '/'}{query} HTTP/1.1\r\nHost: {host}\r\n\r\n"
     known = {name: value for name, value in fields.items() if value}
     return warc_record(known, request.encode("utf-8", "replace"))
 
 
-def _warc_head(fields: Mapping[str, str]) -> bytes:
-    r"""Return the head of a record of WARC 1.1, with the empty line after it.
-
-    A line end in a value becomes a blank, and half of a surrogate pair a question mark.
+def _warc_head(fields: Mapping[str, str], version: str = WARC_VERSION) -> bytes:
+    r"""Return the head of a record, with the empty line after it.
 
     >>> _warc_head({"A": "b\nc"})
     b'WARC/1.1\r\nA: b c\r\n\r\n'
     """
-    lines = (f"{name}: {_LINE_ENDS.sub(' ', value)}\r\n" for name, value in fields.items())
-    return b"WARC/1.1\r\n%b\r\n" % "".join(lines).encode("utf-8", "replace")
+    return b"WARC/%b\r\n%b\r\n" % (version.encode(), field_lines(fields))
 
 
 def head_as_warc(
@@ -129,7 +268,7 @@ def head_of_response(memento: Memento, content_type: str, block_length: int) -> 
         "WARC-Date": warc_date(memento.timestamp),
         "WARC-Record-ID": f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, about)}>",
         "WARC-Payload-Digest": "" if digest == NO_CHECKSUM else digest_field(digest),
-        "Content-Type": content_type or "application/http; msgtype=response",
+        "Content-Type": content_type or _RESPONSE_TYPE,
         _LENGTH: str(block_length),
     }
     return _warc_head({name: value for name, value in fields.items() if value})
@@ -163,7 +302,7 @@ def _fields_of_arc(parts: RecordParts, memento: Memento) -> Mapping[str, str]:
         "WARC-IP-Address": _address_in(record.fields.get("warc-ip-address", "")),
         "WARC-Payload-Digest": _digest_of(record, memento),
         "WARC-Identified-Payload-Type": "" if is_typed else record.content_type,
-        "Content-Type": "application/http; msgtype=response" if is_http else record.content_type,
+        "Content-Type": _RESPONSE_TYPE if is_http else record.content_type,
         _LENGTH: str(parts.block_length),
     }
     return {name: value for name, value in fields.items() if value}

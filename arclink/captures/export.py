@@ -5,27 +5,134 @@ exported. The originals of revisits are read from a second store, because they m
 selection. Memory is limited: captures are sorted on disk.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
 from arclink.analysis.export.data_package import Facts, origin_of
-from arclink.captures.index import ExportedRows
+from arclink.archives.payloads import DEFAULT_LIMIT
+from arclink.captures.order import OutgoingCapture, SelectedCaptures
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
-from arclink.captures.read import PageReader
-from arclink.captures.records import ChosenRecord, ChosenRecords, TakenRecord, taken_records
+from arclink.captures.read import PageReader, Rewritten, WarcMember, reason_of
 from arclink.captures.subsets.fields import is_name
-from arclink.captures.tally import TakeAwayTally
-from arclink.errors import ExportError
-from arclink.model import Memento
+from arclink.captures.warc import ExportedRows
+from arclink.errors import CaptureError, ExportError
+from arclink.model import REVISIT, Memento, Timestamp, UriR
+from arclink.reasons import Reason
 from arclink.store.archive_paths import ArchivePaths
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
 
 _ATTEMPTS = 3
 """Number of times that the captures are listed if the store changes meanwhile."""
+
+_MOST_NAMED = 1_000
+"""Largest number of added originals that a manifest names; the index of the export has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedOriginal:
+    """A capture outside the selection that a revisit of the selection refers to."""
+
+    original: UriR
+    timestamp: Timestamp
+    file: str
+    offset: int
+
+
+@dataclass(slots=True)
+class TakeAwayTally:
+    """Counts, updated while captures are written.
+
+    Attributes:
+        captures: Captures of the selection.
+        written: Those of them that were written.
+        copied: Records that were copied byte for byte.
+        copied_bytes: Their bytes.
+        rewritten: Records that were rewritten, by reason.
+        left_out: Captures of the selection without bytes, by reason.
+        revisits: Revisits of the selection that were written.
+        without_original: Those of them whose payload is not at hand.
+        added: Originals outside the selection that were written for revisits.
+        added_named: The first `_MOST_NAMED` of them.
+    """
+
+    captures: int = 0
+    written: int = 0
+    copied: int = 0
+    copied_bytes: int = 0
+    rewritten: Counter[Rewritten] = field(default_factory=Counter)
+    left_out: Counter[Reason] = field(default_factory=Counter)
+    revisits: int = 0
+    without_original: int = 0
+    added: int = 0
+    added_named: list[AddedOriginal] = field(default_factory=list)
+
+    def add(self, capture: OutgoingCapture, member: WarcMember) -> None:
+        """Count a record that is written."""
+        if member.rewritten is None:
+            self.copied += 1
+            self.copied_bytes += member.record.length
+        else:
+            self.rewritten[member.rewritten] += 1
+        memento = capture.memento
+        if capture.is_added:
+            self.added += 1
+            if len(self.added_named) < _MOST_NAMED:
+                self.added_named.append(
+                    AddedOriginal(memento.original, memento.timestamp, memento.file, memento.offset)
+                )
+            return
+        self.written += len(capture.captures)
+        if memento.record_type == REVISIT:
+            self.revisits += 1
+            self.without_original += not capture.has_original
+
+    def counts(self) -> Mapping[str, object]:
+        """Return the counts as JSON; see ``docs/how-to/take-away.md``."""
+        return {
+            "captures": self.captures,
+            "written": self.written,
+            "copied": self.copied,
+            "rewritten": {
+                reason.name.lower(): self.rewritten[reason]
+                for reason in Rewritten
+                if self.rewritten[reason]
+            },
+            "left_out": {
+                reason.name: self.left_out[reason] for reason in Reason if self.left_out[reason]
+            },
+            "revisits": self.revisits,
+            "revisits_without_original": self.without_original,
+            "added_originals": self.added,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield the counts as lines for users."""
+        yield f"{self.written:,} of {self.captures:,} captures"
+        if self.copied or self.rewritten:
+            yield f"{self.copied:,} records copied ({self.copied_bytes:,} bytes)"
+        for reason in Rewritten:
+            if self.rewritten[reason]:
+                yield f"{self.rewritten[reason]:,} records rewritten: each was {reason.value}"
+        if self.added:
+            yield (
+                f"{self.added:,} added originals: captures outside the selection that revisits "
+                "refer to; they have an index of their own"
+            )
+
+    def warnings(self) -> Iterator[str]:
+        """Yield lines about captures that are not there, or not completely."""
+        for reason in Reason:
+            if self.left_out[reason]:
+                yield f"warning: {self.left_out[reason]:,} captures left out: {reason.text}"
+        if self.without_original:
+            yield (
+                f"warning: {self.without_original:,} revisits were written without their payload: "
+                "no capture at hand holds it"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,51 +198,57 @@ class Export:
         self.selection = source.describe(query)
         is_wacz = query.form is CaptureFormat.WACZ
         self.rows = ExportedRows(folder, self._title_of if is_wacz else None)
-        self._reader = PageReader(source.store.unselected, source.archive_paths)
+        self.reader = PageReader(source.store.unselected, source.archive_paths)
 
-    @contextmanager
-    def records(self) -> Iterator[Iterator[TakenRecord]]:
-        """Yield the records of the selection.
+    def records(self) -> Iterator[tuple[OutgoingCapture, WarcMember]]:
+        """Yield the captures of the selection that can be read, with their records.
 
         Raises:
-            ExportError: The selection has no capture, or the store changed again and again.
+            ExportError: The selection has no capture, the store changed again and again, or
+                captures were forgotten meanwhile.
         """
-        store = self._source.store
+        store, limit = self._source.store, DEFAULT_LIMIT if self.is_download else None
         takedowns = takedown_digest(store)
-        with self._reader as reader:
-            chosen = self._chosen()
+        with self.reader:
+            selected = self._selected()
             self._check_captures()
-            yield taken_records(
-                self._noted(chosen),
-                reader,
-                self.tally,
-                is_checked=self.query.is_checked,
-                is_limited=self.is_download,
+            for capture in selected.of(self):
+                self._files.add(capture.memento.file)
+                try:
+                    member = self.reader.member(
+                        capture.memento, is_checked=self.query.is_checked, limit=limit
+                    )
+                except CaptureError as error:
+                    capture.lose(reason_of(error))
+                    continue
+                self.tally.add(capture, member)
+                yield capture, member
+        if takedown_digest(store) != takedowns:
+            raise ExportError(
+                "captures were forgotten during the export, and may be in it. Export again."
             )
-            if takedown_digest(store) != takedowns:
-                raise ExportError(
-                    "captures were forgotten during the export, and may be in it. Export again."
-                )
 
-    def _noted(self, chosen: Iterable[ChosenRecord]) -> Iterator[ChosenRecord]:
-        """Yield records, and note the archive files that they are in."""
-        for record in chosen:
-            self._files.add(record.captures[0].file)
-            yield record
+    def lose(self, capture: OutgoingCapture, reason: Reason) -> None:
+        if not capture.is_added:
+            self.tally.left_out[reason] += len(capture.captures)
+
+    @property
+    def after(self) -> str:
+        return ""  # an export cannot continue
 
     def _title_of(self, memento: Memento) -> str:
         payload = self._source.store.payload(memento.checksum)
         return "" if payload is None else payload.title or ""
 
-    def _chosen(self) -> ChosenRecords:
+    def _selected(self) -> SelectedCaptures:
         store = self._source.store
         for _ in range(_ATTEMPTS):
             state = store.state().version
             mementos = store.scan_mementos(self.query.span)
-            chosen = ChosenRecords(mementos, self._reader, self.folder)
+            selected = SelectedCaptures(mementos, self.reader, self.folder)
             if store.state().version == state:
-                self.tally.captures = chosen.captures
-                return chosen
+                self.tally.captures = selected.captures
+                return selected
         raise ExportError(
             f"the store changed {_ATTEMPTS} times while its captures were listed. "
             "Export when no build runs."

@@ -32,19 +32,19 @@ from arclink.archives.marks import SAMPLE, FileMark, read_mark
 from arclink.archives.payloads import codings_of, is_digest_of, stream_without_chunks
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
 from arclink.archives.segments import GZIP
-from arclink.archives.warc_fields import now_as_warc_date
 from arclink.archives.wat import describe, is_described
 from arclink.captures.order import captures_in_order
 from arclink.captures.queries import Order, StreamPart
-from arclink.captures.read import is_meant, state_of
+from arclink.captures.read import is_meant
 from arclink.checksums import digest_in, normal_checksum
 from arclink.errors import DataError, InputError, MissingFileError, RecordError, SealError
 from arclink.files.sealed import read_rows, write_sealed
 from arclink.model import NO_CHECKSUM, REVISIT, Memento
 from arclink.progress import watched
 from arclink.rows.cdx import CAPTURES
-from arclink.store.archive_paths import ArchivePaths
+from arclink.store.archive_paths import ArchivePaths, state_of
 from arclink.store.protocols import KnownFile, Scans
+from arclink.timestamps import now_in_iso
 
 _Row = dict[str, str]
 _KIND = "checked-files"
@@ -288,7 +288,7 @@ class CheckProgress:
         self._path = path
         self._rows: dict[str, _Row] = {}
         self._known: dict[str, _Row] = {}
-        self.since = now_as_warc_date()
+        self.since = now_in_iso()
         with suppress(SealError):  # missing, or damaged: the check begins again
             self.since, *rows = map(json.loads, read_rows(path, _KIND))
             self._known = {row["name"]: row for row in rows}

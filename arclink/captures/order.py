@@ -1,4 +1,4 @@
-"""The captures of a store in one of four orders, from any position on, in constant memory.
+"""The captures that leave a store, in one of four orders, from any position on, in constant memory.
 
 A capture has one *key* in each order: a text of its facts, separated by tabs, that no other capture
 has. Keys, sorted by code points, are in the order of the captures. The facts in a key never change,
@@ -12,16 +12,30 @@ with which the stream began.
     file   scan ──▶ captures with their keys, later than the last key ──▶ sorted, many on disk
     time   the same
     rank   the rank table names the SURTs in order: begins at the rank of the last key
+
+An export has the captures by file and offset, too, because archive files are read fastest from
+beginning to end. There the originals of revisits are among them::
+
+    scan by SURT ──▶ sorted by file and offset ─────────────┬──▶ records, each once
+                 └─▶ revisits, sorted ──▶ their originals ──┘
+
+The head of each revisit is read to find the record that it refers to. If that record is not one of
+the selection, it is an *added original*: it is written once, however many revisits refer to it.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Any
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Protocol
 
 from arclink.captures.queries import Order, StreamPart
 from arclink.captures.ranks import RankTable
-from arclink.errors import GoneError
+from arclink.captures.read import CapturedPage, OpenRecord, PageReader
+from arclink.errors import CaptureError, GoneError
 from arclink.files.spill import Sorted
-from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, maker
+from arclink.model import ALL_TIME, REVISIT, Memento, Span, Surt, Timestamp, maker
+from arclink.reasons import Reason
 from arclink.store.protocols import Scans
 
 _Keyed = tuple[str, Memento]
@@ -32,6 +46,14 @@ Captures = Generator[_Keyed, None, None]
 
 _TAB = "\t"
 _memento = maker(Memento)
+
+_MEMBER, _WITHOUT, _ADDED = range(3)
+"""Flags of rows: a capture of the selection; a revisit without original, which has a row with the
+first flag, too; an added original.
+"""
+
+_Row = tuple[Any, ...]
+"""File and offset, a flag, and the facts of the capture: sorted by address, members first."""
 
 _NO_RANK = 9_999_999_999
 """The rank of a capture whose SURT is not in the rank table; it comes last."""
@@ -206,3 +228,116 @@ def _file_key(memento: Memento) -> str:
 
 def _time_key(memento: Memento) -> str:
     return f"{memento.timestamp}\t{memento.surt}\t{memento.original}\t{memento.checksum}"
+
+
+class CaptureFlow(Protocol):
+    """A stream or an export: it brings captures to a writer, one after the other, and counts."""
+
+    reader: PageReader
+    """Reads the captures."""
+
+    @property
+    def after(self) -> str:
+        """The token with which a stream continues after the capture that came last."""
+
+    def lose(self, capture: "OutgoingCapture", reason: Reason) -> None:
+        """Count that the bytes of a capture do not come, or not all of them."""
+
+
+class OutgoingCapture:
+    """A capture on its way out of a store. Read it before the next one.
+
+    Attributes:
+        captures: The captures that its record holds: one, unless the index of an archive file lists
+            the record several times.
+        memento: The first of them.
+        is_added: Whether it is outside the selection, and a revisit refers to it.
+        has_original: Whether the payload is at hand; false for some revisits only.
+    """
+
+    def __init__(
+        self,
+        flow: CaptureFlow,
+        *captures: Memento,
+        is_added: bool = False,
+        has_original: bool = True,
+    ) -> None:
+        self._flow = flow
+        self.captures = captures
+        self.memento = captures[0]
+        self.is_added = is_added
+        self.has_original = has_original
+
+    def read(self) -> CapturedPage:
+        """Return the capture as a page; close it, or use ``with``.
+
+        Raises:
+            CaptureError: Its archive file or its payload is not available, or is damaged.
+        """
+        return self._flow.reader.read(self.memento)
+
+    def record(self, *, is_checked: bool = False) -> OpenRecord:
+        """Return the record of the capture, decompressed; see `PageReader.record`."""
+        return self._flow.reader.record(self.memento, is_checked=is_checked)
+
+    def lose(self, reason: Reason) -> None:
+        """Count that the bytes of this capture do not come, or not all of them."""
+        self._flow.lose(self, reason)
+
+    @property
+    def after(self) -> str:
+        """The token with which a stream continues after this capture."""
+        return self._flow.after
+
+
+class SelectedCaptures:
+    """The captures of a selection by file and offset, each record once, with added originals.
+
+    Args:
+        mementos: The captures of the selection.
+        reader: Reads revisits, and finds their originals in its store.
+        folder: Folder for temporary files; the caller removes it.
+
+    Attributes:
+        captures: Number of captures of the selection.
+    """
+
+    def __init__(self, mementos: Iterable[Memento], reader: PageReader, folder: Path) -> None:
+        self.captures = 0
+        self._records = Sorted[_Row](folder)
+        revisits = Sorted[_Row](folder)
+        for memento in mementos:
+            self.captures += 1
+            row = _row_with(memento, _MEMBER)
+            self._records.add(row)
+            if memento.record_type == REVISIT:
+                revisits.add(row)
+        self._add_originals(revisits, reader)
+
+    def of(self, flow: CaptureFlow) -> Iterator[OutgoingCapture]:
+        """Yield them."""
+        for _, group in groupby(self._records, itemgetter(0, 1)):
+            rows = list(group)
+            members = tuple(_memento(row[3:]) for row in rows if row[2] == _MEMBER)
+            yield OutgoingCapture(
+                flow,
+                *members or (_memento(rows[0][3:]),),
+                is_added=not members,
+                has_original=all(row[2] != _WITHOUT for row in rows),
+            )
+
+    def _add_originals(self, revisits: Iterable[_Row], reader: PageReader) -> None:
+        for row in revisits:
+            memento = _memento(row[3:])
+            try:
+                originals = reader.sources(memento)
+            except CaptureError:
+                # If the revisit itself cannot be read, it is left out later, with its reason.
+                self._records.add(_row_with(memento, _WITHOUT))
+                continue
+            for original in originals:
+                self._records.add(_row_with(original, _ADDED))
+
+
+def _row_with(memento: Memento, flag: int) -> _Row:
+    return memento.file, memento.offset, flag, *memento

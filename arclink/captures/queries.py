@@ -57,7 +57,7 @@ class Order(Enum):
 
 
 class CaptureFormat(Enum):
-    """The formats of captures (`arclink.captures.formats`)."""
+    """The formats of captures (`arclink.captures.write`)."""
 
     JSONL = "jsonl"
     """One JSON object per line: the capture, its headers and its body (base64)."""

@@ -8,15 +8,12 @@ A revisit has its own head, and the payload of another capture. If its record ha
 head of that capture is used.
 """
 
-import os
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import lru_cache, partial
+from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from arclink.archives.locations import scheme_of, split_file
 from arclink.archives.payloads import (
     DEFAULT_LIMIT,
     codings_of,
@@ -26,8 +23,9 @@ from arclink.archives.payloads import (
 )
 from arclink.archives.reader import ArchiveFile, RecordParts
 from arclink.archives.records import ArchiveRecord, HttpHeaders
+from arclink.archives.segments import GZIP
 from arclink.archives.wat import describe, is_described
-from arclink.archives.writing import head_as_warc, head_of_response
+from arclink.archives.writing import END_OF_RECORD, head_as_warc, head_of_response, packed
 from arclink.captures.locate import (
     capture_shown,
     holders_of_payload,
@@ -44,7 +42,8 @@ from arclink.errors import (
 )
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, REVISIT, Memento, maker
 from arclink.reasons import Reason
-from arclink.store.archive_paths import ArchivePaths, RecordedPaths
+from arclink.rows.cdx import CAPTURES
+from arclink.store.archive_paths import ArchivePaths, OpenFiles, RecordedPaths
 from arclink.store.protocols import Captures
 from arclink.uris.surts import surt_of
 from arclink.uris.wrapped import Unwrapper
@@ -55,12 +54,6 @@ if TYPE_CHECKING:
 
 IN_MEMORY = 1 << 20
 """Maximum bytes of a record that are held in memory; longer bodies are streamed."""
-
-MOST_OPEN = 16
-"""Number of archive files that a reader keeps open."""
-
-_FRESH_SECONDS = 0.001
-"""Seconds for which an open file is not compared with its path: that costs 5 % of a small page."""
 
 _ANY_ARCHIVE = Unwrapper()
 
@@ -332,9 +325,12 @@ class OpenRecord(Closing):
         parts: The parts of the record.
     """
 
-    def __init__(self, memento: Memento, parts: RecordParts, release: Callable[[], None]) -> None:
+    def __init__(
+        self, memento: Memento, parts: RecordParts, release: Callable[[], None] | None = None
+    ) -> None:
+        self._memento = memento
         self.parts = parts._replace(block=self._released(memento, parts.block))
-        self._release: Callable[[], None] | None = release
+        self._release = release
 
     def http_head(self) -> bytes:
         """Return the HTTP head as recorded; empty if the record has none. Call it first."""
@@ -342,6 +338,16 @@ class OpenRecord(Closing):
         while len(head) < self.parts.http_length:
             head += next(self.parts.block)
         return head[: self.parts.http_length]
+
+    def as_warc(self, further: Mapping[str, str] | None = None) -> Iterator[bytes]:
+        """Yield the record as one of a WARC file, whose head has the further fields, too.
+
+        Raises:
+            RecordError: See `head_as_warc`; before the first piece.
+        """
+        yield head_as_warc(self.parts, self._memento, further)
+        yield from self.parts.block
+        yield END_OF_RECORD
 
     def _released(self, memento: Memento, pieces: Iterator[bytes]) -> Iterator[bytes]:
         try:
@@ -356,6 +362,32 @@ class OpenRecord(Closing):
             self._release = None
 
 
+class Rewritten(Enum):
+    """Why a record was rewritten instead of copied; the value says what it is now stored as."""
+
+    ARC = "a record of an ARC file"
+    PLAIN = "a record of an uncompressed file"
+    COMPRESSION = "a record of a file with another compression than gzip"
+    SHARED = "one of several records in one gzip member"
+    SEGMENTS = "a record of several segments, joined"
+    LENGTH = "a record whose head states a wrong length"
+    DATE = "a record without a usable date"
+
+
+class WarcMember(NamedTuple):
+    """A record as a gzip member of a WARC file.
+
+    Attributes:
+        record: The record as it is in its archive file; its body may not be read any more.
+        pieces: The member, to be read before the next record.
+        rewritten: Why it is rewritten; None if it is copied byte for byte.
+    """
+
+    record: ArchiveRecord
+    pieces: Iterator[bytes]
+    rewritten: Rewritten | None = None
+
+
 class PageReader(Closing):
     """Reads captures of one store. Use it only in the thread that uses the store.
 
@@ -368,7 +400,7 @@ class PageReader(Closing):
         self.store = store
         self._recorded = RecordedPaths(store)
         self._archive_paths = archive_paths or ArchivePaths()
-        self._open = _OpenFiles()
+        self._open = OpenFiles()
 
     def read(self, memento: Memento) -> CapturedPage:
         """Return a capture.
@@ -403,9 +435,14 @@ class PageReader(Closing):
         """
         if revisit.status[:1] == "3" or revisit.status == "-":
             return None
-        own = self.find(revisit)
-        self.release(own)
-        return own.record if own.record.http_headers.fields else None
+        own = self._record_of(revisit)
+        return own if own.http_headers.fields else None
+
+    def _record_of(self, memento: Memento) -> ArchiveRecord:
+        """Return the record of a memento, of which only the head is read."""
+        found = self.find(memento)
+        self.release(found)
+        return found.record
 
     def record(self, memento: Memento, *, is_checked: bool = False) -> OpenRecord:
         """Return the record of a memento, decompressed. Close it, or use ``with``.
@@ -433,6 +470,61 @@ class PageReader(Closing):
             self.release(found)
             raise
         return OpenRecord(memento, parts, partial(self.release, found))
+
+    def member(
+        self, memento: Memento, *, is_checked: bool = False, limit: int | None = None
+    ) -> WarcMember:
+        """Return the record of a memento as a gzip member.
+
+        A member with one WARC record is copied byte for byte. Any other record is rewritten, with
+        the same payload and the head that `arclink.archives.writing` makes.
+
+        Args:
+            memento: A memento of the store of this reader.
+            is_checked: Whether the record is decompressed in any case, so that its CRC is checked.
+            limit: Number of bytes that a rewritten record may become (`most_bytes`); None for any.
+
+        Raises:
+            CaptureError: See `read`; also if the record breaks off.
+        """
+        with one_capture(memento):
+            return self._copied(memento, is_checked=is_checked) or self._packed(
+                memento, is_checked=is_checked, limit=limit
+            )
+
+    def _copied(self, memento: Memento, *, is_checked: bool) -> WarcMember | None:
+        """Return the member in the first file with its name; None if it must be looked for."""
+        for path in self.paths(memento.file):
+            try:
+                with self._open.use(path) as archive:
+                    stored = archive.member_at(
+                        memento.offset, memento.length, is_checked=is_checked
+                    )
+            except InputError:
+                continue
+            except RecordError:
+                return None  # the search for another copy of the file will say what is wrong
+            if stored is None or not stored.record.timestamp:
+                return None
+            is_capture = stored.record.record_type in CAPTURES and is_meant(stored.record, memento)
+            return WarcMember(*stored) if is_capture else None
+        return None
+
+    def _packed(self, memento: Memento, *, is_checked: bool, limit: int | None) -> WarcMember:
+        """Return the member of a record that `find` finds, which may be rewritten."""
+        found = self.find(memento)
+        try:
+            source, archive = found.memento, found.archive
+            stored = archive.member_at(source.offset, source.length, is_checked=is_checked)
+            if stored is not None and stored.record.timestamp:
+                return WarcMember(*stored)
+            if limit is not None and found.record.body_length > most_bytes(source.length, limit):
+                raise too_long(memento)
+            parts = archive.parts_at(source.offset, source.length, None, found.record)
+            pieces = packed(OpenRecord(memento, parts).as_warc())
+            return WarcMember(found.record, pieces, _why_rewritten(found))
+        finally:
+            self.release(found)
 
     def http_head(self, memento: Memento) -> bytes:
         """Return the HTTP head of a capture as recorded; empty if its record has none.
@@ -477,12 +569,9 @@ class PageReader(Closing):
         raise CaptureError(f"the graph has no capture at byte {offset} of {file!r}")
 
     def _any_record(self, path: str, offset: int) -> ArchiveRecord:
-        archive = self._open.take(path)
-        try:
+        with self._open.use(path) as archive:
             record = archive.record_at(offset, limit=IN_MEMORY)
             return describe(record).capture if is_described(record) else record
-        finally:
-            self._open.give_back(path, archive)
 
     def close(self) -> None:
         """Close all archive files."""
@@ -543,37 +632,17 @@ class PageReader(Closing):
         with one_capture(memento):
             shown = capture_shown(self.store, memento)
             sources = [] if shown is memento else [shown]
-            own = self.find(shown)
-            self.release(own)
-            if own.record.record_type != REVISIT:
+            own = self._record_of(shown)
+            if own.record_type != REVISIT:
                 return sources
             try:
-                holder = self._find_payload(shown, own.record)
+                holder = self._find_payload(shown, own)
             except CaptureError:
-                if shown.checksum == EMPTY_PAYLOAD or own.record.status.startswith("3"):
+                if shown.checksum == EMPTY_PAYLOAD or own.status.startswith("3"):
                     return sources
                 raise
             self.release(holder)
             return [*sources, holder.memento]
-
-    @contextmanager
-    def archive(self, name: str) -> Iterator[ArchiveFile | None]:
-        """Yield an archive file, open, from the first path at which it is; None if it is nowhere.
-
-        The records of this file may be other ones than the store means: compare each with
-        `is_meant`.
-        """
-        for path in self.paths(name):
-            try:
-                archive = self._open.take(path)
-            except InputError:
-                continue
-            try:
-                yield archive
-            finally:
-                self._open.give_back(path, archive)
-            return
-        yield None
 
     def paths(self, name: str) -> Iterator[str]:
         """Yield the paths at which an archive file may be, each once."""
@@ -609,82 +678,12 @@ class PageReader(Closing):
 ArchiveError = InputError | RecordError
 
 
-class _OpenFiles:
-    """Archive files that stay open between reads.
-
-    A file that is in use belongs to its user. A local file that was replaced is opened again, at
-    the latest `_FRESH_SECONDS` later; until then the old file is read.
-    """
-
-    def __init__(self) -> None:
-        self._idle: OrderedDict[str, ArchiveFile] = OrderedDict()
-        self._states: dict[ArchiveFile, tuple[object, float]] = {}
-
-    def take(self, path: str) -> ArchiveFile:
-        """Return an open file.
-
-        Raises:
-            InputError: It cannot be opened.
-        """
-        now = time.monotonic()
-        archive = self._idle.pop(path, None)
-        if archive is not None:
-            opened_as, checked = self._states[archive]
-            if now < checked + _FRESH_SECONDS:
-                return archive
-            if opened_as == state_of(path):
-                self._states[archive] = opened_as, now
-                return archive
-            self._close(archive)
-        state = state_of(path)
-        archive = ArchiveFile(path)
-        self._states[archive] = state, now
-        return archive
-
-    def give_back(self, path: str, archive: ArchiveFile) -> None:
-        """Keep a file open for the next read, or close it if another one of this path is open."""
-        if path in self._idle:
-            self._close(archive)
-            return
-        self._idle[path] = archive
-        if len(self._idle) > MOST_OPEN:
-            self._close(self._idle.popitem(last=False)[1])
-
-    def close(self) -> None:
-        """Close the files that are not in use."""
-        while self._idle:
-            self._close(self._idle.popitem()[1])
-
-    def _close(self, archive: ArchiveFile) -> None:
-        del self._states[archive]
-        archive.close()
-
-
 def _unreadable(problem: InputError, file: str) -> CaptureError:
     return CaptureError(
         f"archive file {file}: {problem}; if it was moved, name its folder with --archives",
         Reason.PAYLOAD_FILE_MISSING,
         file,
     )
-
-
-def state_of(path: str) -> object:
-    """Return a value that changes when a local file is replaced."""
-    file = _local_file(path)
-    if file is None:
-        return None
-    with suppress(OSError):
-        found = os.stat(file)
-        return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
-    return None
-
-
-@lru_cache
-def _local_file(path: str) -> str | None:
-    """Return the file that holds a path, which may be an entry of it; None if it is remote."""
-    entry = split_file(path)
-    file = entry[0] if entry else path
-    return None if scheme_of(file) is not None else file
 
 
 def is_meant(record: ArchiveRecord, memento: Memento) -> bool:
@@ -711,3 +710,19 @@ def is_meant(record: ArchiveRecord, memento: Memento) -> bool:
 def is_of_uri(uri: str, memento: Memento) -> bool:
     """Return whether a record's URI is that of a capture, in any of its variants."""
     return uri == memento.original or surt_of(uri) == surt_of(memento.original)
+
+
+def _why_rewritten(holder: RecordHolder) -> Rewritten:
+    """Return why a record cannot be copied."""
+    compression = holder.archive.compression
+    if "warc-type" not in holder.record.fields:
+        return Rewritten.ARC
+    if holder.record.is_joined:
+        return Rewritten.SEGMENTS
+    if compression is None:
+        return Rewritten.PLAIN
+    if compression is not GZIP:
+        return Rewritten.COMPRESSION
+    if holder.record.damage:
+        return Rewritten.LENGTH
+    return Rewritten.SHARED if holder.record.timestamp else Rewritten.DATE

@@ -31,11 +31,11 @@ from dataclasses import asdict, dataclass, replace
 
 from arclink.access.capture_fields import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import BadParameterError
-from arclink.captures.order import Captures, captures_in_order, timestamp_in
+from arclink.captures.order import Captures, OutgoingCapture, captures_in_order, timestamp_in
 from arclink.captures.queries import AFTER, Order, StreamPart, StreamQuery
 from arclink.captures.ranks import RankTable, RankTables
-from arclink.captures.read import CapturedPage, OpenRecord, PageReader
-from arclink.model import Memento, Timestamp
+from arclink.captures.read import PageReader
+from arclink.model import Timestamp
 from arclink.reasons import Reason
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
@@ -172,47 +172,7 @@ class StreamEnd:
         return {"complete": facts.pop("is_complete"), **facts}
 
 
-class StreamedCapture:
-    """A capture in a stream. Read it before the next one.
-
-    Attributes:
-        memento: The capture.
-    """
-
-    def __init__(self, memento: Memento, stream: "CaptureStream") -> None:
-        self.memento = memento
-        self._stream = stream
-
-    def read(self) -> CapturedPage:
-        """Return the capture as a page; close it, or use ``with``.
-
-        Raises:
-            CaptureError: Its archive file or its payload is not available, or is damaged.
-        """
-        return self._stream.reader.read(self.memento)
-
-    def record(self, *, is_checked: bool = False) -> OpenRecord:
-        """Return the record of the capture, decompressed; close it, or use ``with``.
-
-        Args:
-            is_checked: See `PageReader.record`.
-
-        Raises:
-            CaptureError: See `read`.
-        """
-        return self._stream.reader.record(self.memento, is_checked=is_checked)
-
-    def lose(self, reason: Reason) -> None:
-        """Count that the bytes of this capture do not come, or not all of them."""
-        self._stream.lost[reason.name] += 1
-
-    @property
-    def after(self) -> str:
-        """The token with which a stream continues after this capture."""
-        return self._stream.after
-
-
-class CaptureStream(Iterator[StreamedCapture]):
+class CaptureStream(Iterator[OutgoingCapture]):
     """The captures that answer a query, each once.
 
     Args:
@@ -272,10 +232,10 @@ class CaptureStream(Iterator[StreamedCapture]):
         none: Counter[str] = Counter()
         return StreamToken(definition, query.order, query.part, "", last, name, 0, none), table
 
-    def __next__(self) -> StreamedCapture:
+    def __next__(self) -> OutgoingCapture:
         self._key, memento = next(self._captures)
         self._count += 1
-        return StreamedCapture(memento, self)
+        return OutgoingCapture(self, memento)
 
     def _in_order(self) -> Captures:
         store, query = self._store, self._query
@@ -311,6 +271,10 @@ class CaptureStream(Iterator[StreamedCapture]):
         ):
             return ""
         return f"{self._count:,} captures came, but the rank table has {table.captures:,}"
+
+    def lose(self, capture: OutgoingCapture, reason: Reason) -> None:
+        """Count that the bytes of a capture do not come, or not all of them."""
+        self.lost[reason.name] += 1
 
     @property
     def after(self) -> str:

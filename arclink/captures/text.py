@@ -5,9 +5,12 @@ folds it, and divided where an element begins a new line.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from difflib import Match, SequenceMatcher
+from enum import Enum
+from itertools import accumulate, zip_longest
+from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -257,3 +260,224 @@ class _Walk:
             self.blocks.append(TextBlock(self._kind, runs))
         self._runs = []
         self._kind = kind
+
+
+# The texts of two captures next to each other, with what differs.
+#
+# Lines are compared first, then the words of lines that took each other's place. Both are bounded
+# in length, and in the steps of `difflib`: these grow with the third power of the length if a text
+# repeats itself. The result says when it is of the first parts of the texts only, or not exact.
+
+
+MOST_LINES: Final = 2_000
+"""Largest number of lines of each text that are compared, after those that are equal at the start.
+"""
+MOST_CHARACTERS: Final = 200_000
+"""Largest number of characters of each text that are compared."""
+_MOST_WORDS: Final = 200
+"""Largest number of words of a line that are compared one by one."""
+_ALL_WORDS: Final = 10_000
+"""Largest number of words of all lines that are compared one by one."""
+_MOST_STEPS: Final = 1_500_000
+"""Largest number of steps for lines, and for words: each takes about 0.1 s of CPU time."""
+_ALIKE: Final = 0.3
+"""Smallest share of equal words of two lines that are shown as versions of one line."""
+
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+class LineChange(Enum):
+    """What happened to a line between two texts."""
+
+    EQUAL = "equal"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    ADDED = "added"
+
+
+class ComparedPiece(NamedTuple):
+    """A part of a line, and whether the other text lacks it there."""
+
+    text: str
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedLine:
+    """A line of one text or of both.
+
+    Attributes:
+        before: Its pieces in the first text; None if it is not there.
+        after: Its pieces in the second text; None if it is not there.
+    """
+
+    change: LineChange
+    before: Sequence[ComparedPiece] | None
+    after: Sequence[ComparedPiece] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTexts:
+    """Two texts, line by line.
+
+    Attributes:
+        lines: In the order of both texts.
+        is_cut: Whether only the first parts of the texts were compared.
+        is_rough: Whether comparing took too many steps, so more is marked than differs.
+    """
+
+    lines: Sequence[ComparedLine]
+    is_cut: bool
+    is_rough: bool
+
+    def runs(self) -> Iterator[tuple[LineChange, Sequence[ComparedLine]]]:
+        """Yield neighbouring lines with the same change together."""
+        run: list[ComparedLine] = []
+        for line in self.lines:
+            if run and run[0].change is not line.change:
+                yield run[0].change, run
+                run = []
+            run.append(line)
+        if run:
+            yield run[0].change, run
+
+
+def compare_texts(before: Iterable[str], after: Iterable[str]) -> ComparedTexts:
+    """Return the lines of two texts with their differences.
+
+    >>> compared = compare_texts(["News", "of today"], ["News", "of yesterday"])
+    >>> [line.change.value for line in compared.lines]
+    ['equal', 'changed']
+    >>> compared.lines[1].after
+    [ComparedPiece(text='of ', differs=False), ComparedPiece(text='yesterday', differs=True)]
+    """
+    first, is_first_cut = _first_lines(before)
+    second, is_second_cut = _first_lines(after)
+    equal = 0
+    while equal < min(len(first), len(second)) and first[equal] == second[equal]:
+        equal += 1
+    rest, other_rest = first[equal:], second[equal:]
+    is_cut = is_first_cut or is_second_cut or max(len(rest), len(other_rest)) > MOST_LINES
+    lines = [_equal(line) for line in first[:equal]]
+    steps, word_steps = _Steps(), _Steps()
+    lines += _compared(rest[:MOST_LINES], other_rest[:MOST_LINES], steps, word_steps)
+    return ComparedTexts(lines, is_cut, steps.is_over or word_steps.is_over)
+
+
+def _first_lines(lines: Iterable[str]) -> tuple[list[str], bool]:
+    """Return the first lines of a text, and whether there are more."""
+    found: list[str] = []
+    room = MOST_CHARACTERS
+    for line in lines:
+        if len(line) > room:
+            return [*found, line[:room]] if room else found, True
+        found.append(line)
+        room -= len(line)
+    return found, False
+
+
+@dataclass(slots=True)
+class _Steps:
+    """How many steps comparisons may still take.
+
+    Attributes:
+        is_over: Whether a comparison would have taken more.
+    """
+
+    left: int = _MOST_STEPS
+    is_over: bool = False
+
+    def take(self, number: int) -> bool:
+        """Take this number of steps; return False if fewer are left."""
+        if number > self.left:
+            self.is_over = True
+            return False
+        self.left -= number
+        return True
+
+
+class _Matcher(SequenceMatcher[str]):
+    """A comparison that finds nothing equal in parts for which no steps are left.
+
+    Attributes:
+        b2j: The places of the elements of the second sequence; typeshed lacks this attribute.
+    """
+
+    b2j: Mapping[str, Sequence[int]]
+
+    def __init__(self, before: Sequence[str], after: Sequence[str], steps: _Steps) -> None:
+        super().__init__(None, before, after)
+        self._left = steps
+        # Each search in a part visits all places of each of its elements in the other sequence.
+        places = (1 + len(self.b2j.get(element, ())) for element in before)
+        self._steps = list(accumulate(places, initial=0))
+
+    def find_longest_match(
+        self,
+        begin: int = 0,
+        end: int | None = None,
+        other_begin: int = 0,
+        other_end: int | None = None,
+    ) -> Match:
+        """Return the longest equal part; an empty one if no steps are left."""
+        end = len(self._steps) - 1 if end is None else end
+        if self._left.take(self._steps[end] - self._steps[begin]):
+            return super().find_longest_match(begin, end, other_begin, other_end)
+        return Match(begin, other_begin, 0)
+
+
+def _compared(
+    before: Sequence[str], after: Sequence[str], steps: _Steps, word_steps: _Steps
+) -> Iterator[ComparedLine]:
+    words = _ALL_WORDS
+    for tag, begin, end, other_begin, other_end in _Matcher(before, after, steps).get_opcodes():
+        if tag == "equal":
+            yield from map(_equal, before[begin:end])
+            continue
+        for old, new in zip_longest(before[begin:end], after[other_begin:other_end]):
+            if old is None:
+                yield ComparedLine(LineChange.ADDED, None, [ComparedPiece(new, True)])
+            elif new is None:
+                yield ComparedLine(LineChange.REMOVED, [ComparedPiece(old, True)], None)
+            elif old == new:
+                yield _equal(old)
+            else:
+                old_words, new_words = _WORDS.findall(old), _WORDS.findall(new)
+                most = max(len(old_words), len(new_words))
+                sides = None
+                if most <= min(_MOST_WORDS, words):
+                    words -= most
+                    sides = _pieces(old_words, new_words, word_steps)
+                if sides is None:
+                    yield ComparedLine(LineChange.REMOVED, [ComparedPiece(old, True)], None)
+                    yield ComparedLine(LineChange.ADDED, None, [ComparedPiece(new, True)])
+                else:
+                    yield ComparedLine(LineChange.CHANGED, *sides)
+
+
+def _equal(line: str) -> ComparedLine:
+    pieces = [ComparedPiece(line, False)]
+    return ComparedLine(LineChange.EQUAL, pieces, pieces)
+
+
+def _pieces(
+    before: Sequence[str], after: Sequence[str], steps: _Steps
+) -> tuple[Sequence[ComparedPiece], Sequence[ComparedPiece]] | None:
+    """Return two lines in pieces; None if they have little in common that was found."""
+    codes = _Matcher(before, after, steps).get_opcodes()
+    equal = sum(_words_in(before[begin:end]) for tag, begin, end, *_ in codes if tag == "equal")
+    if 2 * equal < _ALIKE * (_words_in(before) + _words_in(after)):
+        return None
+    sides: tuple[list[ComparedPiece], list[ComparedPiece]] = ([], [])
+    for tag, begin, end, other_begin, other_end in codes:
+        for side, words in zip(
+            sides, (before[begin:end], after[other_begin:other_end]), strict=True
+        ):
+            if words:
+                side.append(ComparedPiece("".join(words), tag != "equal"))
+    return sides
+
+
+def _words_in(pieces: Sequence[str]) -> int:
+    """Return the number of words, without the blanks between them."""
+    return sum(not piece.isspace() for piece in pieces)

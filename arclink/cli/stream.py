@@ -75,11 +75,11 @@ def command(given: Given) -> None:
     """
     # Late: other commands need no archive files and no NumPy.
     from arclink.analysis.matrices.slice_cache import cache_of
-    from arclink.captures.formats import write_stream
     from arclink.captures.pointers import write_pointers
     from arclink.captures.ranks import RankTables
     from arclink.captures.read import PageReader
     from arclink.captures.stream import CaptureStream
+    from arclink.captures.write import write_stream
     from arclink.store.archive_paths import ArchivePaths
 
     if first := given.text(_FIRST_WORD):

@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import astuple, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from arclink.access.declarations import (
@@ -24,6 +23,7 @@ from arclink.errors import OperatorError, StoreError, UriError, UsageError
 from arclink.model import Forgotten, Memento, Surt
 from arclink.operations.operation import Operation, Say, stored_size
 from arclink.store.protocols import Answers, Removed, Takedown
+from arclink.timestamps import now_in_iso
 from arclink.uris.hosts import host_of, is_public_suffix
 from arclink.uris.surts import OF_PAGE
 
@@ -206,7 +206,7 @@ def _takedowns(given: Given) -> list[Takedown]:
             f"'{prefix.rstrip(',')},example)/', or use --whole-suffix to forget all of them; "
             "--dry-run shows how much that is"
         )
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    now = now_in_iso()
     return [
         Takedown(Forgotten(prefix, span, has_targets), _REASON.optional(given) or "", now)
         for prefix in prefixes

@@ -5,7 +5,6 @@ from dataclasses import asdict
 
 import orjson
 
-from arclink.archives.warc_fields import now_as_warc_date
 from arclink.counts import Counts, by_group
 from arclink.pipeline.records_read import (
     INDEXES_FIELD,
@@ -18,6 +17,7 @@ from arclink.pipeline.records_read import (
 )
 from arclink.store.graph_files import AFTER_FIELD
 from arclink.store.protocols import KnownFile
+from arclink.timestamps import now_in_iso
 from arclink.version import versions_of
 
 FORMAT = 2
@@ -53,7 +53,7 @@ def format_manifest(
     groups = by_group(counts)
     manifest = {
         "format": FORMAT,
-        "loaded": now_as_warc_date(),
+        "loaded": now_in_iso(),
         "files": [asdict(file) for file in files],
         MANIFEST_FIELD: to_manifest(damaged),
         **({AFTER_FIELD: after} if after else {}),

@@ -11,8 +11,10 @@ and a path, separated by a tab.
 
 import os
 import time
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,6 +27,7 @@ from arclink.archives.locations import (
     split_file,
 )
 from arclink.archives.opener import DAMAGE, open_members
+from arclink.archives.reader import ArchiveFile
 from arclink.errors import InputError, UsageError
 from arclink.network.addresses import joined
 from arclink.store.protocols import Captures
@@ -34,6 +37,12 @@ _FRESH_SECONDS = 10.0
 
 _LONGEST_INDEX = 1 << 30
 """Maximum decompressed bytes of a path index; a larger one needs several."""
+
+MOST_OPEN = 16
+"""Number of archive files that a reader keeps open."""
+
+_SAME_SECONDS = 0.001
+"""Seconds for which an open file is not compared with its path: that costs 5 % of a small page."""
 
 
 class ArchivePaths:
@@ -45,6 +54,7 @@ class ArchivePaths:
 
     Raises:
         UsageError: A location does not exist.
+        InputError: A file is not a path index that can be read.
     """
 
     def __init__(self, archives: Sequence[str] = ()) -> None:
@@ -138,6 +148,9 @@ class _Index:
         self._by_name: dict[str, list[str]] = {}
         self._state: object = None
         self._read = float("-inf")
+        if scheme_of(location) is None:
+            # A wrong index is the caller's error: read later, it would lose captures one by one.
+            self._refresh()
 
     def paths(self, name: str) -> Iterator[str]:
         if time.monotonic() > self._read + _FRESH_SECONDS:
@@ -225,3 +238,82 @@ def _equal_parts(path: Sequence[str], parts: Sequence[str]) -> int:
             break
         count += 1
     return count
+
+
+class OpenFiles:
+    """Archive files that stay open between reads.
+
+    A file that is in use belongs to its user. A local file that was replaced is opened again, at
+    the latest `_SAME_SECONDS` later; until then the old file is read.
+    """
+
+    def __init__(self) -> None:
+        self._idle: OrderedDict[str, ArchiveFile] = OrderedDict()
+        self._states: dict[ArchiveFile, tuple[object, float]] = {}
+
+    def take(self, path: str) -> ArchiveFile:
+        """Return an open file.
+
+        Raises:
+            InputError: It cannot be opened.
+        """
+        now = time.monotonic()
+        archive = self._idle.pop(path, None)
+        if archive is not None:
+            opened_as, checked = self._states[archive]
+            if now < checked + _SAME_SECONDS:
+                return archive
+            if opened_as == state_of(path):
+                self._states[archive] = opened_as, now
+                return archive
+            self._close(archive)
+        state = state_of(path)
+        archive = ArchiveFile(path)
+        self._states[archive] = state, now
+        return archive
+
+    def give_back(self, path: str, archive: ArchiveFile) -> None:
+        """Keep a file open for the next read, or close it if another one of this path is open."""
+        if path in self._idle:
+            self._close(archive)
+            return
+        self._idle[path] = archive
+        if len(self._idle) > MOST_OPEN:
+            self._close(self._idle.popitem(last=False)[1])
+
+    @contextmanager
+    def use(self, path: str) -> Iterator[ArchiveFile]:
+        """Yield an open file; see `take`."""
+        archive = self.take(path)
+        try:
+            yield archive
+        finally:
+            self.give_back(path, archive)
+
+    def close(self) -> None:
+        """Close the files that are not in use."""
+        while self._idle:
+            self._close(self._idle.popitem()[1])
+
+    def _close(self, archive: ArchiveFile) -> None:
+        del self._states[archive]
+        archive.close()
+
+
+def state_of(path: str) -> object:
+    """Return a value that changes when a local file is replaced."""
+    file = _local_file(path)
+    if file is None:
+        return None
+    with suppress(OSError):
+        found = os.stat(file)
+        return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    return None
+
+
+@lru_cache
+def _local_file(path: str) -> str | None:
+    """Return the file that holds a path, which may be an entry of it; None if it is remote."""
+    entry = split_file(path)
+    file = entry[0] if entry else path
+    return None if scheme_of(file) is not None else file

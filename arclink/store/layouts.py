@@ -66,7 +66,7 @@ EXTRACTOR = "4"
 TABLES = 3
 """The present layout of tables; those of another layout are made again."""
 
-SLICES = 2
+SLICES = 3
 """The present layout of slices; those of another layout are made again."""
 
 KEYS_SETTING = "keys"

@@ -19,10 +19,16 @@ from arclink.access.formats.link_rows import uri_m_of
 from arclink.access.texts import printable
 from arclink.access.timemaps import ReplayPrefix
 from arclink.analysis.charts.svg import Axis, moment_in_words
-from arclink.captures.compared_texts import ComparedLine, ComparedTexts, LineChange, compare_texts
 from arclink.captures.locate import capture_in_force
 from arclink.captures.read import PageReader
-from arclink.captures.text import PageText, read_text
+from arclink.captures.text import (
+    ComparedLine,
+    ComparedTexts,
+    LineChange,
+    PageText,
+    compare_texts,
+    read_text,
+)
 from arclink.errors import CaptureError
 from arclink.model import Memento, Sighting, Timestamp
 from arclink.service.archived import current_reader

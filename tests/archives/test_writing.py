@@ -1,11 +1,26 @@
-"""WARC heads: those of WARC records stay, those of ARC records follow from the record."""
+"""New records are those that warcio writes, and no value breaks their heads. Heads of WARC records
+stay, those of ARC records follow from the record.
+"""
 
+import gzip
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from fastwarc.warc import ArchiveIterator
+from hypothesis import given
+from hypothesis import strategies as st
+from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
+from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
 from arclink.archives.reader import ArchiveFile
-from arclink.archives.writing import head_as_warc, warc_record
+from arclink.archives.writing import (
+    digested_record,
+    head_as_warc,
+    http_head,
+    member_of,
+    warc_record,
+)
 from arclink.model import NO_CHECKSUM, Checksum, Memento, Surt, Timestamp, UriR
 from tests.archives.made_archives import arc, http, warc
 from tests.captures.archives import sha1
@@ -110,3 +125,74 @@ def test_the_type_of_an_arc_line_is_kept_if_http_has_none(tmp_path: Path) -> Non
 def test_values_stay_on_one_line() -> None:
     record = warc_record({"A": "b\r\nC: d\udc80"}, b"x")
     assert record == b"WARC/1.1\r\nA: b C: d?\r\nContent-Length: 1\r\n\r\nx\r\n\r\n"
+
+
+VALUES = st.text(st.characters(codec="latin-1", exclude_categories=["Cc"]), min_size=1).map(
+    str.strip
+)
+FIELDS = st.dictionaries(
+    st.sampled_from(
+        ("WARC-Date", "WARC-Record-ID", "WARC-Profile", "WARC-Payload-Digest", "WARC-Truncated")
+    ),
+    VALUES,
+).map(lambda fields: {"WARC-Record-ID": "<urn:x>", "WARC-Date": "2010-01-01T00:00:00Z", **fields})
+HEADERS = st.lists(st.tuples(st.sampled_from(("Content-Type", "X-A")), st.sampled_from("abc")))
+
+
+@given(
+    st.sampled_from(("warcinfo", "response", "request", "metadata", "revisit")),
+    VALUES | st.just(""),
+    FIELDS,
+    st.binary(max_size=70_000),
+    st.none() | HEADERS,
+    st.sampled_from(("1.0", "1.1")),
+)
+def test_a_new_record_is_the_one_that_warcio_writes(
+    record_type: str,
+    uri: str,
+    fields: dict[str, str],
+    payload: bytes,
+    headers: list[tuple[str, str]] | None,
+    version: str,
+) -> None:
+    payload = b"" if record_type == "revisit" else payload
+    out = BytesIO()
+    writer = WARCWriter(out, gzip=True, warc_version=version)
+    head = None if headers is None else StatusAndHeaders("200 OK", headers, protocol="HTTP/1.1")
+    writer.write_record(
+        writer.create_warc_record(
+            uri,
+            record_type,
+            payload=BytesIO(payload),
+            length=len(payload),
+            warc_content_type="x/y",
+            warc_headers_dict=fields,
+            http_headers=head,
+        )
+    )
+    http = b"" if headers is None else http_head("HTTP/1.1 200 OK", headers)
+    record = digested_record(record_type, uri, fields, payload, http, "x/y", version)
+    assert gzip.decompress(out.getvalue()) == record
+    assert member_of(record) == out.getvalue()
+
+
+ODD = st.text(max_size=20)
+
+
+@given(ODD, ODD, ODD, st.binary(max_size=50))
+def test_no_value_ends_the_head_of_a_record(
+    uri: str, value: str, mime: str, payload: bytes
+) -> None:
+    """Addresses, types and names may come from an archive that means harm."""
+    fields = {"WARC-Source-URI": value, "WARC-Date": "2010-01-01T00:00:00Z"}
+    data = b"".join(
+        member_of(
+            digested_record("metadata", f"http://h/{uri}", fields, payload, content_type=mime)
+        )
+        for _ in range(2)
+    )
+    found = [
+        (record.headers["WARC-Type"], record.reader.read())
+        for record in ArchiveIterator(BytesIO(data), parse_http=False)
+    ]
+    assert found == [("metadata", payload)] * 2

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from arclink.captures.formats import write_stream
 from arclink.captures.queries import CaptureFormat, Order, StreamPart, StreamQuery
 from arclink.captures.ranks import RankTables
 from arclink.captures.read import PageReader
 from arclink.captures.stream import CaptureStream
+from arclink.captures.write import write_stream
 from arclink.store.archive_paths import ArchivePaths
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans

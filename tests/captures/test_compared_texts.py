@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.captures.compared_texts import (
+from arclink.captures.text import (
     MOST_CHARACTERS,
     MOST_LINES,
     ComparedPiece,

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from arclink.captures.formats import form_of_stream, write_capture
 from arclink.captures.queries import StreamQuery
 from arclink.captures.ranks import RankTables
 from arclink.captures.stream import CaptureStream
 from arclink.captures.warc import TOKEN_FIELD
+from arclink.captures.write import WRITERS, write_capture
 from arclink.files import spill
 from tests.captures.reading import bytes_of, identities_in, lines_of, opened, query_of
 from tests.demos import Demos
@@ -28,7 +28,7 @@ def interrupted(store: Path, query: StreamQuery, count: int, tables: Path) -> tu
     Each piece is read by a new reader, which knows only the token of the last one.
     """
     data, pieces, after = b"", 0, query.after
-    output = form_of_stream(query.form)
+    output = WRITERS[query.form]
     while True:
         pieces += 1
         with opened(store) as (graph, reader):

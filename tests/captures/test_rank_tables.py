@@ -10,9 +10,10 @@ from arclink.captures import ranks
 from arclink.captures.ranks import RankTables
 from arclink.errors import GoneError, WriteError
 from arclink.files.sealed import seal_folder
+from arclink.model import Surt
 from arclink.store.location import open_store
 from tests.captures.archives import T1, Record, store_of
-from tests.captures.reading import bytes_of, lines_of, query_of
+from tests.captures.reading import bytes_of, identities_in, identity, lines_of, query_of
 
 LINK = b"<a href=http://b.example/>b</a>"
 
@@ -92,3 +93,24 @@ def test_no_table_is_left_of_one_that_could_not_be_written(
     ):
         RankTables(tables).current(opened)
     assert list((tables / "ranks").iterdir()) == []
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+@pytest.mark.parametrize("first", ["a", "z"])
+def test_targets_of_pages_without_host_leave_the_order_whole(
+    tmp_path: Path, tables: Path, count: int, first: str
+) -> None:
+    """Such targets are names, but no nodes: their pages have no name in the graph."""
+    targets = b"".join(
+        b"<a href=http://%s%d.example/>x</a>" % (first.encode(), n) for n in range(count)
+    )
+    pages = [Record(f"http://{name}.example/", T1, LINK) for name in "dbc"]
+    store = store_of(tmp_path, [*pages, Record("http://mhtml:x.example/", T1, targets)])
+    captures, end = lines_of(stream_of(store, tables))
+    assert captures[0]["uri"] == "http://b.example/"
+    assert sorted(map(identity, captures)) == identities_in(store)
+    assert (end["complete"], end["captures"]) == (True, 4)
+    with open_store(str(store)) as opened:
+        table = RankTables(tables).current(opened)
+        assert [table.has(one.surt) for one in opened.scan_mementos()].count(True) == 3
+        assert not table.has(Surt(f"example,{first}0)/"))

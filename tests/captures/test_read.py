@@ -15,14 +15,14 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 
 import arclink
 from arclink.captures.locate import capture_near, find_capture
-from arclink.captures.read import _FRESH_SECONDS, IN_MEMORY, PageReader
+from arclink.captures.read import IN_MEMORY, PageReader
 from arclink.captures.text import read_text
 from arclink.demo import write_demo_archive
 from arclink.errors import CaptureError, InputError, UsageError
 from arclink.linkgraph import LinkGraph
 from arclink.model import Forgotten, Surt
 from arclink.reasons import Reason
-from arclink.store.archive_paths import ArchivePaths
+from arclink.store.archive_paths import _SAME_SECONDS, ArchivePaths
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown
@@ -236,7 +236,7 @@ def test_a_file_that_is_replaced_while_it_is_open_is_opened_again(tmp_path: Path
         assert body_of(graph, A) == ONE
         path = write_warc(tmp_path / "x.warc.gz", [Record(B, T1, b"<p>wrong, and longer")])
         path.replace(tmp_path / "archive" / "crawl.warc.gz")
-        time.sleep(2 * _FRESH_SECONDS)
+        time.sleep(2 * _SAME_SECONDS)
         with pytest.raises(CaptureError, match="another record"):
             graph.get(A)
 
@@ -252,8 +252,8 @@ def test_an_invalid_path_index_is_named(tmp_path: Path, text: str | None, messag
     index = tmp_path / "paths.txt"
     if text is not None:
         index.write_text(text)
-    with pytest.raises((CaptureError, UsageError, InputError), match=message):
-        list(ArchivePaths([str(index)]).paths("crawl.warc.gz"))
+    with pytest.raises((UsageError, InputError), match=message):
+        ArchivePaths([str(index)])  # before any capture is lost for it
 
 
 @pytest.mark.parametrize("kept", [12, -4], ids=["damaged", "cut"])
@@ -261,7 +261,7 @@ def test_a_damaged_path_index_is_named(tmp_path: Path, kept: int) -> None:
     index = tmp_path / "paths.txt.gz"
     index.write_bytes(gzip.compress(b"a.warc\t/a.warc\n")[:kept] + b"\xff" * max(kept, 0))
     with pytest.raises(InputError, match=r"paths\.txt\.gz: not a path index"):
-        list(ArchivePaths([str(index)]).paths("crawl.warc.gz"))
+        ArchivePaths([str(index)])
 
 
 def test_a_damaged_record_is_an_error_that_names_file_and_byte(tmp_path: Path) -> None:

@@ -17,14 +17,15 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 from arclink.access.declarations import BadParameterError
 from arclink.archives.reader import ArchiveFile
 from arclink.archives.records import ArchiveRecord
+from arclink.captures import archive_paths
 from arclink.captures import read as page_reading
-from arclink.captures.formats import write_stream
 from arclink.captures.queries import StreamQuery
 from arclink.captures.ranks import KEPT_TABLES, RankTables
 from arclink.captures.read import PageReader
 from arclink.captures.stream import CaptureStream
 from arclink.captures.subsets.catalog import open_graph
 from arclink.captures.warc import END_URI
+from arclink.captures.write import write_stream
 from arclink.cli.main import group
 from arclink.errors import GoneError, InputError, UsageError
 from arclink.linkgraph import LinkGraph
@@ -99,8 +100,8 @@ def test_each_archive_file_is_opened_once_in_file_order(
             super().__init__(path)
             paths.append(path)
 
-    monkeypatch.setattr(page_reading, "ArchiveFile", Watched)
-    monkeypatch.setattr(page_reading, "MOST_OPEN", 1)
+    monkeypatch.setattr(archive_paths, "ArchiveFile", Watched)
+    monkeypatch.setattr(archive_paths, "MOST_OPEN", 1)
     bytes_of(demos.store(), query_of("file", form="warc"))
     assert len(paths) == len(set(paths)) > 3
 

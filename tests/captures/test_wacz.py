@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from arclink.archives.wacz import archives_in, find_entry, indexes_in
-from arclink.captures import index as indexing
+from arclink.captures import warc as writing
 from arclink.captures.export import Source
 from arclink.captures.queries import CaptureFormat, TakeAwayQuery
 from arclink.captures.write import download
@@ -84,7 +84,7 @@ def test_its_index_leads_to_each_record(demos: Demos, tmp_path: Path) -> None:
 def test_its_table_of_blocks_leads_to_each_block() -> None:
     lines = [b"example,a)/%05d 2010 {}\n" % number for number in range(2_500)]
     table: list[bytes] = []
-    blocks = b"".join(indexing.compressed_index(lines, "index.cdx.gz", table))
+    blocks = b"".join(writing.compressed_index(lines, "index.cdx.gz", table))
     assert table[0] == b'!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}\n'
     assert len(table) == 1 + 3
     read, ranges = [], []

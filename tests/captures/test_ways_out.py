@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from arclink.archives.reader import ArchiveFile
-from arclink.captures.formats import write_stream
 from arclink.captures.queries import CaptureFormat, StreamQuery
 from arclink.captures.read import PageReader, reason_of
 from arclink.captures.stream import CaptureStream
 from arclink.captures.text import read_text
+from arclink.captures.write import write_stream
 from arclink.errors import CaptureError, InputError
 from arclink.model import Memento, UriR
 from arclink.reasons import Reason

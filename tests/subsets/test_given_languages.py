@@ -12,7 +12,7 @@ from arclink.access.captures import OUTPUTS
 from arclink.captures.subsets.evaluation import Evaluation
 from arclink.captures.subsets.language import parse_selection, text_of
 from arclink.captures.subsets.view import count_captures
-from arclink.captures.tables import write_cdxj, write_csv
+from arclink.captures.write import write_cdxj, write_csv
 from arclink.filter.index import index_archive
 from arclink.model import Memento
 from arclink.pipeline.settings import BuildSettings

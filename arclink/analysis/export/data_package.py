@@ -22,9 +22,9 @@ from arclink.access.declarations import SUBSET, AnyParameter, Given
 from arclink.access.kinds import kinds_line
 from arclink.access.provenance import provenance_of, today
 from arclink.analysis.export.queries import ExportFormat, ExportQuery
-from arclink.archives.warc_fields import now_as_warc_date
 from arclink.model import ALL_TIME, Span
 from arclink.store.protocols import Scans
+from arclink.timestamps import now_in_iso
 from arclink.version import VERSION, versions_of
 
 _SCHEMA = "https://datapackage.org/profiles/2.0/datapackage.json"
@@ -78,7 +78,7 @@ def origin_of(
     return {
         "provenance": provenance.as_fields(today()),
         "arclink": VERSION,
-        "written": now_as_warc_date(),
+        "written": now_in_iso(),
         "versions": versions_of(*_PACKAGES),
         "format": query.form.value,
         "subset": store.selection or None,
@@ -101,7 +101,7 @@ def package_of(name: str, description: str, resources: Sequence[Facts]) -> Facts
         "profile": "data-package",
         "title": name,
         "description": description,
-        "created": now_as_warc_date(),
+        "created": now_in_iso(),
         "resources": resources,
     }
 

@@ -12,7 +12,6 @@ bytes per node.
     edges of each window        ──▶  nodes, and the edges as compressed rows   (files)
 """
 
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -153,7 +152,10 @@ def build_slices(
             for number, blocks in groupby(_by_window(rows), itemgetter(0)):
                 (folder / str(number)).mkdir()
                 _write_slice(total, (block for _, block in blocks), folder / str(number))
-    shutil.copy(folder / "0" / "captured.npy", folder)
+    # Not all names are in the slice of all time: an address without host has links, but no name.
+    whole, captured = folder / "0", np.zeros(total, dtype=np.bool_)
+    captured[np.load(whole / "nodes.npy")] = np.load(whole / "captured.npy")
+    np.save(folder / "captured.npy", captured)
     write_about(folder, options, windows, counts)
     return Slices(folder)
 

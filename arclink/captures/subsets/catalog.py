@@ -20,7 +20,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +48,7 @@ from arclink.store.layouts import read_old_subset
 from arclink.store.location import local_path_of, open_store
 from arclink.store.protocols import Scans
 from arclink.store.takedown_files import takedown_digest
+from arclink.timestamps import now_in_iso
 
 if TYPE_CHECKING:
     from arclink.captures.subsets.view import SubsetStore
@@ -229,7 +229,7 @@ class SubsetCatalog:
                 "the first one a letter or a digit"
             )
         definition = self.define(selection, within=(name,))
-        made = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        made = now_in_iso()
         stored = StoredSubset(name, text_of(selection), made)
         with self._storing():
             if not keep:

@@ -8,27 +8,30 @@ download, as in pywb's recorder.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
-from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]
-from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
-
-from arclink.archives.warc_fields import digest_field, now_as_warc_date, warc_date
+from arclink.archives.writing import (
+    WARC_VERSION,
+    digest_field,
+    digested_record,
+    http_head,
+    member_of,
+    warc_date,
+    warcinfo_block,
+)
 from arclink.errors import InputError
 from arclink.model import NO_CHECKSUM, REVISIT, Checksum, Timestamp, UriR
 from arclink.others.wayback.replay import Fetched
 from arclink.reasons import Reason
 from arclink.rows.cdx import RESOURCE, RESPONSE, REVISIT_MIME, Capture
-from arclink.version import VERSION
+from arclink.timestamps import now_in_iso
 
 NAME, SUFFIX = "wayback-", ".warc.gz"
-_WARC_VERSION = "1.1"
-_SAME_PAYLOAD = f"http://netpreserve.org/warc/{_WARC_VERSION}/revisit/identical-payload-digest"
-NOT_MODIFIED = f"http://netpreserve.org/warc/{_WARC_VERSION}/revisit/server-not-modified"
+_SAME_PAYLOAD = f"http://netpreserve.org/warc/{WARC_VERSION}/revisit/identical-payload-digest"
+NOT_MODIFIED = f"http://netpreserve.org/warc/{WARC_VERSION}/revisit/server-not-modified"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class WarcFiles:
         return self._append(
             "metadata",
             question,
-            {"WARC-Date": now_as_warc_date()},
+            {"WARC-Date": now_in_iso()},
             body=body,
             content_type=mime or "text/plain",
         )
@@ -100,7 +103,7 @@ class WarcFiles:
             capture.original,
             fields,
             body=fetched.body,
-            http=(f"{fetched.status} {fetched.phrase}", headers),
+            http=http_head(f"HTTP/1.1 {fetched.status} {fetched.phrase}", headers),
         )
 
     def write_revisit(
@@ -127,7 +130,9 @@ class WarcFiles:
         status = capture.status
         if status == "-":
             status = "304" if capture.checksum == NO_CHECKSUM else "200"
-        return self._append(REVISIT, capture.original, fields, http=(status, headers))
+        return self._append(
+            REVISIT, capture.original, fields, http=http_head(f"HTTP/1.1 {status}", headers)
+        )
 
     def _append(
         self,
@@ -136,22 +141,12 @@ class WarcFiles:
         fields: Mapping[str, str],
         body: bytes = b"",
         content_type: str = "",
-        http: tuple[str, Sequence[tuple[str, str]]] | None = None,
+        http: bytes = b"",
     ) -> RecordAddress:
         """Write one record, and flush it to disk."""
         if self._file is None or self._end >= self._size:
             self._begin()
-        head = None if http is None else _Head(http[0], list(http[1]), protocol="HTTP/1.1")
-        record = _writer().create_warc_record(
-            uri,
-            record_type,
-            payload=BytesIO(body) if body or http is None else None,
-            length=len(body),
-            warc_content_type=content_type,
-            warc_headers_dict=dict(fields),
-            http_headers=head,
-        )
-        return self._write(record)
+        return self._write(digested_record(record_type, uri, fields, body, http, content_type))
 
     def _begin(self) -> None:
         """Begin a new file with its warcinfo record."""
@@ -163,17 +158,12 @@ class WarcFiles:
         self._name = f"{NAME}{max(numbers, default=0) + 1:05}{SUFFIX}"
         self._file = (self._folder / self._name).open("xb")
         self._end = 0
-        info = {
-            "software": f"arclink/{VERSION}",
-            "format": f"WARC File Format {_WARC_VERSION}",
-            "description": f"fetched from {self._source}",
-        }
-        self._write(_writer().create_warcinfo_record(self._name, info))
+        info = warcinfo_block(f"fetched from {self._source}")
+        fields = {"WARC-Filename": self._name, "WARC-Date": now_in_iso()}
+        self._write(digested_record("warcinfo", "", fields, info))
 
-    def _write(self, record: object) -> RecordAddress:
-        buffer = BytesIO()
-        _writer(buffer).write_record(record)
-        data = buffer.getvalue()
+    def _write(self, record: bytes) -> RecordAddress:
+        data = member_of(record)
         assert self._file is not None
         self._file.write(data)
         self._file.flush()
@@ -181,26 +171,6 @@ class WarcFiles:
         address = RecordAddress(self._name, self._end, len(data))
         self._end += len(data)
         return address
-
-
-class _Head(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
-    """The head of an HTTP message with its original bytes.
-
-    Warcio would encode non-ASCII characters in it, and not as a browser would.
-    """
-
-    def compute_headers_buffer(self, header_filter: object = None) -> None:
-        lines = [
-            f"{self.protocol} {self.statusline}".strip(),
-            *(f"{name}: {value}" for name, value in self.headers),
-        ]
-        # http.client decodes a header as Latin-1, so this restores its bytes; a mime type of the
-        # index may be any text.
-        text = "".join(f"{line}\r\n" for line in [*lines, ""])
-        try:
-            self.headers_buff = text.encode("latin-1")
-        except UnicodeEncodeError:
-            self.headers_buff = text.encode()
 
 
 def cut_back(folder: Path, ends: Mapping[str, int]) -> None:
@@ -237,9 +207,5 @@ def _fields(capture: Capture, uri_m: str) -> dict[str, str]:
     return {
         "WARC-Date": warc_date(capture.timestamp),
         "WARC-Source-URI": uri_m,
-        "WARC-Creation-Date": now_as_warc_date(),
+        "WARC-Creation-Date": now_in_iso(),
     }
-
-
-def _writer(out: BinaryIO | None = None) -> WARCWriter:
-    return WARCWriter(out or BytesIO(), gzip=True, warc_version=_WARC_VERSION)
