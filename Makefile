@@ -122,7 +122,7 @@ check: $(CHECKS)  ## Run the quick checks, in less than a minute: lint, types, u
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(CODE)
-	ARCLINK_EXAMPLES=4 $(BIN)/python -m pytest -q -n $(WORKERS) --unit -m 'not engine and not long and not costly' $(PYTEST_OPTIONS) tests
+	ARCLINK_EXAMPLES=4 .ci/in-memory $(BIN)/python -m pytest -q -n $(WORKERS) --unit -m 'not engine and not long and not costly' $(PYTEST_OPTIONS) tests
 
 test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'ruff: rules'
@@ -134,7 +134,7 @@ test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'codespell: spelling'
 	$(BIN)/codespell
 	$(SECTION) 'pytest: tests, doctests, README'
-	$(BIN)/python -m pytest -n $(WORKERS) -m 'not engine and not long' $(PYTEST_OPTIONS)
+	.ci/in-memory $(BIN)/python -m pytest -n $(WORKERS) -m 'not engine and not long' $(PYTEST_OPTIONS)
 
 # One process: a browser takes a core for itself.
 test-browser: $(WITH_BROWSER) $(PYWB)/.installed $(WACZ)/.installed  ## Run the tests of the page for people in real browsers (headless Chromium, Firefox)

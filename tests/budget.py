@@ -13,6 +13,7 @@ import tokenize
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,6 +91,7 @@ def _is_made(parts: tuple[str, ...]) -> bool:
     return "vendor" in parts or "__pycache__" in parts or any(".db" in part for part in parts)
 
 
+@cache
 def costs() -> dict[str, Cost]:
     """Return the cost of each room; all files that are no Python are one, ``other``."""
     tokens: Counter[str] = Counter()

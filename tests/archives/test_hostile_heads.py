@@ -116,6 +116,7 @@ def test_what_only_looks_like_a_head_hides_no_record(
         ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("piece", "size"),
     [
@@ -128,8 +129,9 @@ def test_what_only_looks_like_a_head_hides_no_record(
 def test_many_damaged_heads_take_linear_time(tmp_path: Path, piece: bytes, size: int) -> None:
     path = tmp_path / "a.warc"
     path.write_bytes(page(1) + b"trash\n" + piece * (size // len(piece)) + b"\r\n\r\n" + page(2))
-    assert cost(lambda: read(path)) < 2 * SECONDS
-    assert read(path)[0][-1].uri == "http://h/2"
+    found: list[ArchiveRecord] = []
+    assert cost(lambda: found.extend(read(path)[0])) < 2 * SECONDS
+    assert found[-1].uri == "http://h/2"
 
 
 def test_many_lengths_past_the_end_take_linear_time(tmp_path: Path) -> None:

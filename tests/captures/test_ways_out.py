@@ -111,7 +111,7 @@ def shared_files(_: Path, shared_data: Path) -> list[Path]:
         is_archive = path.name.endswith(
             (".warc", ".warc.gz", ".warc.zst", ".warc.lz4", ".arc", ".arc.gz", ".wacz")
         )
-        is_archive = is_archive and path.is_file() and path.stat().st_size < 3_000_000
+        is_archive = is_archive and path.is_file() and path.stat().st_size < 1_000_000
         if is_archive and path.name not in found:
             try:
                 ArchiveFile(str(path)).close()

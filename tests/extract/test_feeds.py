@@ -471,6 +471,7 @@ def test_entities_declared_elsewhere_leave_those_of_html() -> None:
     assert not found.counts
 
 
+@pytest.mark.costly
 def test_the_repair_of_many_ampersands_takes_little_memory() -> None:
     feed = b"<rss><channel><link>http://h/?" + b"&a" * 1_000_000 + b"</link></channel></rss>"
     tracemalloc.start()

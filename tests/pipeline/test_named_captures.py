@@ -24,6 +24,7 @@ from tests.pipeline.batch_orders import (
     BODY,
     DIGESTED,
     HTML,
+    digest_of,
     links_of,
     page,
     revisit,
@@ -73,49 +74,62 @@ class closing_reader:  # noqa: N801
         self._reader.close()
 
 
-@pytest.mark.parametrize(
-    ("uri", "named", "fields"),
-    [
-        pytest.param(OTHER, OTHER, (), id="another URI"),
-        pytest.param(OTHER, OTHER.replace(".example", ".example:80"), (), id="default port"),
-        pytest.param(OTHER, OTHER.replace("http:", "https:"), (), id="another scheme"),
-        pytest.param(OTHER, OTHER.replace("//", "//www."), (), id="www"),
-        pytest.param(OWN.replace("http:", "https:"), OWN.replace("http:", "https:"), (), id="own"),
-        pytest.param(
-            OTHER,
-            OTHER,
-            ("WARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",),
-            id="empty digest",
-        ),
-        pytest.param(OTHER, OTHER, (DIGESTED,), id="digest of another algorithm"),
-        pytest.param(OTHER, OTHER, (UNMODIFIED,), id="not modified"),
-    ],
-)
-def test_the_named_capture_is_shown_and_never_the_own_one(
-    folder: Path, tmp_path: Path, uri: str, named: str, fields: tuple[str, ...]
-) -> None:
-    """Its relative links lead to where they lead from the URI of the revisit."""
-    profile = () if UNMODIFIED in fields else (IDENTICAL,)
-    (folder / "a.warc").write_bytes(
-        page(OWN, 1, body=LATER) + page(OTHER, 2, body=LATER, mime="text/html")
-    )
-    (folder / "b.warc").write_bytes(
-        revisit(OWN, 9, *profile, *fields, *naming(named, 5), headers=(HTML,))
-    )
-    (folder / "c.warc").write_bytes(page(uri, 5, SHA256))
+NAMED = {
+    "another URI": (OTHER, OTHER, IDENTICAL),
+    "default port": (OTHER, OTHER.replace(".example", ".example:80"), IDENTICAL),
+    "another scheme": (OTHER, OTHER.replace("http:", "https:"), IDENTICAL),
+    "www": (OTHER, OTHER.replace("//", "//www."), IDENTICAL),
+    "own": (OWN.replace("http:", "https:"), OWN.replace("http:", "https:"), IDENTICAL),
+    "empty digest": (
+        OTHER,
+        OTHER,
+        IDENTICAL,
+        "WARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+    ),
+    "digest of another algorithm": (OTHER, OTHER, IDENTICAL, DIGESTED),
+    "not modified": (OTHER, OTHER, UNMODIFIED),
+}
+"""URI of the capture that a revisit names, how it names it, and its further fields."""
+
+
+def test_the_named_capture_is_shown_and_never_the_own_one(folder: Path, tmp_path: Path) -> None:
+    """Its relative links lead to where they lead from the URI of the revisit.
+
+    Each case has hosts and payloads of its own.
+    """
+    bodies = {}
+    records: list[list[bytes]] = [[], [], []]
+    for number, (uri, named, *fields) in enumerate(NAMED.values()):
+        body, later = BODY + b"%d" % number, LATER + b"%d" % number
+        own, other, uri, named = (
+            one.replace(".example", f"{number}.example") for one in (OWN, OTHER, uri, named)
+        )
+        fields = [
+            field.replace(DIGESTED, f"WARC-Payload-Digest: {digest_of(body)}") for field in fields
+        ]
+        records[0] += page(own, 1, body=later), page(other, 2, body=later)
+        records[1].append(revisit(own, 9, *fields, *naming(named, 5), headers=(HTML,)))
+        sha256 = "WARC-Payload-Digest: sha256:" + hashlib.sha256(body).hexdigest()
+        records[2].append(page(uri, 5, sha256, body=body))
+        bodies[own] = body
+    for name, written in zip("abc", records, strict=True):
+        (folder / f"{name}.warc").write_bytes(b"".join(written))
     store = same_in_all_batches(folder, tmp_path, ALONE, [])
     with open_store(str(store)) as opened:
-        assert links_of(opened, "example,a)/p")[OWN, "09"] == ["http://a.example/next.html"]
-        assert links_of(opened, "example,a)/p")[OWN, "01"] == ["http://a.example/later"]
-        assert body_of(opened, OWN, 9) == BODY
-        inlinks = list(opened.inlinks(Surt("example,a)/next.html")))
-        shown = {
-            (seen.original, seen.timestamp[-2:])
-            for link in inlinks
-            for seen in opened.sightings(link.content)
-        }
-        assert (OWN, "09") in shown
-        assert (OWN, "01") not in shown
+        for (case, _), (own, body) in zip(NAMED.items(), bodies.items(), strict=True):
+            host = own.split("/")[2].removesuffix(".example")
+            links = links_of(opened, f"example,{host})/p")
+            assert links[own, "09"] == [f"http://{host}.example/next.html"], case
+            assert links[own, "01"] == [f"http://{host}.example/later"], case
+            assert body_of(opened, own, 9) == body, case
+            inlinks = list(opened.inlinks(Surt(f"example,{host})/next.html")))
+            shown = {
+                (seen.original, seen.timestamp[-2:])
+                for link in inlinks
+                for seen in opened.sightings(link.content)
+            }
+            assert (own, "09") in shown, case
+            assert (own, "01") not in shown, case
 
 
 def test_a_capture_that_is_missing_is_not_replaced_by_the_own_one(

@@ -58,14 +58,20 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def store(archives: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def built(archives: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of two batches, one site of which was forgotten."""
-    path = tmp_path / "links.db"
+    path = tmp_path_factory.mktemp("built") / "links.db"
     build_store(archives / "earlier.warc", path, ALONE)
     build_store(archives / "archive", path, ALONE, (), [archives / "rows.cdxj"])
     run("forget", "example,retried)/", "--store", path)
     return path
+
+
+@pytest.fixture
+def store(built: Path, tmp_path: Path) -> Path:
+    shutil.copytree(built.parent, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "links.db"
 
 
 def run(*words: object) -> str:

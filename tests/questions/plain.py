@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from math import exp, log, log10, sqrt
 from typing import Any, NamedTuple
@@ -146,6 +146,11 @@ def _link(link: Outlink) -> tuple[End, tuple[str, str, str | None]]:
     return end, (link.kind, printable(link.text), link.rel)
 
 
+@cache
+def _surt_of(uri: str) -> Surt:
+    return surt_of(UriR(uri))
+
+
 @dataclass(frozen=True)
 class Plain:
     """A question, as it is asked; ``level`` and ``by`` are empty for those of the question."""
@@ -207,7 +212,7 @@ class Plain:
         return self.begin <= time <= self.end
 
     def is_in(self, end: End, uri: str) -> bool:
-        surt = surt_of(UriR(uri))
+        surt = _surt_of(uri)
         host = host_of(surt)
         return {
             "page": end.surt == surt,

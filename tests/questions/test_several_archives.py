@@ -131,6 +131,7 @@ def texts_of(name: str, scope: str, by: str) -> dict[str, Sequence[str]]:
     return {"uri": ADDRESSES[scope], "by": [by], **words}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "scope", "by"), CASES)
 def test_what_a_row_says_of_archives_is_what_one_store_of_their_captures_says(
     name: str, scope: str, by: str
@@ -160,6 +161,7 @@ def test_what_a_row_says_of_archives_is_what_one_store_of_their_captures_says(
                 assert said == {column: expected[column] for column in said}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "scope", "by"), CASES)
 def test_names_are_those_of_all_answers_as_pandas_unites_them(
     name: str, scope: str, by: str
@@ -195,6 +197,7 @@ def test_names_are_those_of_all_answers_as_pandas_unites_them(
                 assert row[column] == (getattr(times, extreme)() if len(times) else None)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "scope", "by"), CASES)
 def test_the_columns_are_those_of_an_answer(name: str, scope: str, by: str) -> None:
     question = question_of(name, texts_of(name, scope, by))

@@ -1,5 +1,6 @@
 """After a takedown, no file next to the store has a byte of what was forgotten."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,16 +23,13 @@ from tests.relations.rows import kept_rows, rows_in
 from tests.relations.secrets import SECRET, files_with_secrets, load
 
 
-@pytest.fixture(name="store")
-def store_with_kept_answers(tmp_path: Path) -> Path:
-    """Return a store with relations in several parts, some of them merged, and kept answers.
-
-    Tasks have written relations to an address, too.
-    """
-    where = tmp_path / "links.db"
+@pytest.fixture(scope="module")
+def store_with_kept_answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a store with relations in several parts, some of them merged, and kept answers."""
+    graphs, where = tmp_path_factory.mktemp("graphs"), tmp_path_factory.mktemp("kept") / "links.db"
     with open_store(str(where), create=True) as store:
         for batch, pages in enumerate((400, 4, 4, 100, 4)):
-            load(store, tmp_path / f"graph{batch}", batch, pages)
+            load(store, graphs / f"{batch}", batch, pages)
             relations_of(str(where), store)
         cache = cache_next_to(str(where))
         catalog = SubsetCatalog(str(where))
@@ -39,6 +37,14 @@ def store_with_kept_answers(tmp_path: Path) -> Path:
         RankTables(cache).current(store)
         keep_answers(str(where), store.state().version, "view", [SECRET.encode()])
     open_slices(str(where), SliceOptions())
+    return where
+
+
+@pytest.fixture
+def store(store_with_kept_answers: Path, tmp_path: Path) -> Path:
+    """Return a copy with all files next to it; tasks have written relations to an address, too."""
+    shutil.copytree(store_with_kept_answers.parent, tmp_path, dirs_exist_ok=True)
+    where = tmp_path / "links.db"
     options = ["--tables-at", f"{where}.at", "--runner", "inline"]
     done = CliRunner().invoke(group, ["tables", "--store", str(where), *options])
     assert done.exit_code == 0, done.output

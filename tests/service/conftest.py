@@ -31,8 +31,17 @@ def store() -> MemoryStore:
     return MemoryStore(PAGES)
 
 
+@pytest.fixture(scope="session")
+def client() -> FlaskClient:
+    """Return a client of the service of the whole run, which makes tables and answers once.
+
+    A test that changes a store or the service, or reads how an answer comes to be, has its own.
+    """
+    return client_of(lambda: MemoryStore(PAGES))
+
+
 @pytest.fixture
-def client(store: MemoryStore) -> FlaskClient:
+def own_client(store: MemoryStore) -> FlaskClient:
     return client_of(lambda: store)
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -257,6 +258,13 @@ PART = [
 ]
 
 
+@cache
+def linking_to(*targets: str) -> FlaskClient:
+    """Return a client of a service whose only page links to these addresses."""
+    links = [link(target, "x") for target in targets]
+    return client_of(lambda: MemoryStore([Page(A, "20090101000000", links)]))
+
+
 @pytest.mark.parametrize("level", ["uri", "host", "domain"])
 @pytest.mark.parametrize(
     "target", ["http://[::1]/", "http://192.0.2.1/", "http://d e.example/", "http://[::1]:8080/x"]
@@ -264,9 +272,7 @@ PART = [
 def test_a_graph_has_hosts_without_a_name_and_links_to_what_is_no_address(
     target: str, level: str
 ) -> None:
-    client = client_of(
-        lambda: MemoryStore([Page(A, "20090101000000", [link(B, "b"), link(target, "x")])])
-    )
+    client = linking_to(B, target)
     shown = page(client, f"?ask=host-links&level={level}")
     assert len(nodes(shown)) >= 2
     for href in nodes(shown).values():
@@ -280,8 +286,7 @@ def test_a_graph_has_hosts_without_a_name_and_links_to_what_is_no_address(
 @pytest.mark.parametrize("level", ["uri", "host", "domain"])
 def test_the_names_of_a_table_lead_to_pages_about_ip_addresses(level: str) -> None:
     targets = ["http://[::1]/", "http://192.0.2.1/"]
-    links = [link(target, "x") for target in targets]
-    client = client_of(lambda: MemoryStore([Page(A, "20090101000000", links)]))
+    client = linking_to(*targets)
     names = page(client, f"?ask=host-links&level={level}").css("table.question tbody a")
     assert len(names) == 2 * len(targets)
     for name in names:

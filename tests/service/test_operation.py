@@ -35,19 +35,19 @@ ESCAPE = "\x1b"
 
 
 def test_an_answer_is_a_304_while_the_store_is_unchanged(
-    client: FlaskClient, store: MemoryStore
+    own_client: FlaskClient, store: MemoryStore
 ) -> None:
     path = f"/linkQuery?uri={A}&format=json"
-    first = client.get(path)
+    first = own_client.get(path)
     assert first.headers["Cache-Control"] == "no-cache"
-    again = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
+    again = own_client.get(path, headers={"If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.data, again.headers["ETag"]) == (
         304,
         b"",
         first.headers["ETag"],
     )
     store.add([Page(B, T2, [link(A, "a further batch")])])
-    changed = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
+    changed = own_client.get(path, headers={"If-None-Match": first.headers["ETag"]})
     assert changed.status_code == 200
     assert b"a further batch" in changed.data
     assert changed.headers["ETag"] != first.headers["ETag"]

@@ -282,9 +282,9 @@ def test_a_hostile_question_stays_a_text(client: FlaskClient, query: str) -> Non
 
 
 def test_applications_of_one_process_compile_templates_once(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    own_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = client.get(f"/?uri={A}").data
+    first = own_client.get(f"/?uri={A}").data
     compiled: list[str | None] = []
 
     def compiling(self: Environment, source: str, name: str | None = None, *_: object) -> None:

@@ -412,30 +412,30 @@ def test_what_is_forgotten_is_in_no_answer(tmp_path: Path) -> None:
 
 
 def test_answers_that_take_long_are_made_meanwhile(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    own_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.service.tables._PATIENCE", -1)
     for query in (SITE, ""):
-        first = client.get(f"/{query}")
+        first = own_client.get(f"/{query}")
         assert "takes longer than a page waits" in words(LexborHTMLParser(first.data))
         assert "ETag" not in first.headers  # else a browser that reloads it gets a 304
     end = time.monotonic() + 60
-    while "takes longer" in words(page(client, SITE)) and time.monotonic() < end:
+    while "takes longer" in words(page(own_client, SITE)) and time.monotonic() < end:
         time.sleep(0.1)
-    last = client.get(f"/{SITE}")
+    last = own_client.get(f"/{SITE}")
     assert len(LexborHTMLParser(last.data).css(".panel tbody tr")) > 3
     known = {"If-None-Match": last.headers["ETag"]}
-    assert client.get(f"/{SITE}", headers=known).status_code == 304
+    assert own_client.get(f"/{SITE}", headers=known).status_code == 304
 
 
 def test_a_front_page_whose_answers_are_all_being_made_says_so_once(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    own_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def not_made(tables: ServiceTables, store: object, queries: list[AskQuery]) -> list[None]:
         return [None for _ in queries]
 
     monkeypatch.setattr(ServiceTables, "answers", not_made)
-    shown = page(client, "")
+    shown = page(own_client, "")
     assert not shown.css(".panel")
     assert words(shown).count("This takes longer than a page waits") == 1
 
@@ -583,8 +583,11 @@ def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
         assert client.get(f"/{href}").status_code == 200, href
 
 
-def test_the_front_has_pages_of_different_hosts_to_begin_with() -> None:
+def test_the_front_has_pages_of_different_hosts_to_begin_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Each with its title, the words that lead to it, its links, and its replay."""
+    monkeypatch.setattr("arclink.service.tables._PATIENCE", 60)  # of a busy machine
     hub = [link("http://one.example/", "the best"), link("http://one.example/b", "second")]
     pages = [
         Page("http://one.example/", "20100101000000", [], title="One <i>"),
@@ -633,17 +636,17 @@ def test_all_pages_with_titles_are_one_click_from_the_front(client: FlaskClient)
 
 
 def test_few_questions_run_at_a_time_and_the_others_are_told(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    own_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tables = client.application.extensions["arclink"].tables
+    tables = own_client.application.extensions["arclink"].tables
     for _ in range(4):
         assert tables._queue.acquire(timeout=0)
-    busy = client.get("/ask/anchors?by=month")
+    busy = own_client.get("/ask/anchors?by=month")
     assert busy.status_code == HTTPStatus.SERVICE_UNAVAILABLE
     assert "too many questions" in busy.get_json()["detail"]
-    assert client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
+    assert own_client.get(f"/linkQuery?uri={A}").status_code == HTTPStatus.OK
     tables._queue.release(4)
-    assert client.get("/ask/anchors?by=month").status_code == HTTPStatus.OK
+    assert own_client.get("/ask/anchors?by=month").status_code == HTTPStatus.OK
 
 
 @pytest.fixture(name="times")
@@ -669,52 +672,54 @@ def prepared(client: FlaskClient) -> list[Thread]:
 
 
 @pytest.mark.usefixtures("times")
-def test_an_answer_that_exceeds_its_time_says_so_and_is_no_empty_one(client: FlaskClient) -> None:
+def test_an_answer_that_exceeds_its_time_says_so_and_is_no_empty_one(
+    own_client: FlaskClient,
+) -> None:
     """Between requests it gets more time, once."""
-    slow = client.get("/ask/anchors?by=year")
+    slow = own_client.get("/ask/anchors?by=year")
     assert slow.status_code == HTTPStatus.SERVICE_UNAVAILABLE
     assert slow.headers["Retry-After"]
     assert "is being answered meanwhile" in slow.get_json()["detail"]
-    begun = prepared(client)
-    refused = client.get("/ask/anchors?by=year")
+    begun = prepared(own_client)
+    refused = own_client.get("/ask/anchors?by=year")
     assert refused.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert refused.content_type == "application/problem+json"
     assert refused.get_json()["limit"] == "time"
     assert "takes longer than this service allows" in refused.get_json()["detail"]
-    shown = client.get("/?ask=anchors&by=year", headers={"Accept": "text/html"})
+    shown = own_client.get("/?ask=anchors&by=year", headers={"Accept": "text/html"})
     assert shown.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert "takes longer than this service allows" in shown.text
     assert "arclink ask" in shown.text
     assert "None, in the captures" not in shown.text
-    assert prepared(client) == begun
+    assert prepared(own_client) == begun
 
 
 def test_a_question_that_takes_long_is_answered_between_requests(
-    client: FlaskClient, times: list[str]
+    own_client: FlaskClient, times: list[str]
 ) -> None:
     del times[1:]
-    assert client.get("/ask/anchors?by=year").status_code == HTTPStatus.SERVICE_UNAVAILABLE
-    prepared(client)
-    assert client.get("/ask/anchors?by=year").get_json()["total"] > 0
+    assert own_client.get("/ask/anchors?by=year").status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    prepared(own_client)
+    assert own_client.get("/ask/anchors?by=year").get_json()["total"] > 0
 
 
 def test_a_question_that_waits_for_others_exceeds_no_limit_yet(
-    client: FlaskClient, times: list[str]
+    own_client: FlaskClient, times: list[str]
 ) -> None:
     """It is answered once these have ended: a 422 would tell clients never to ask again."""
     del times[2:]
-    tables, may_end = client.application.extensions["arclink"].tables, Event()
+    tables, may_end = own_client.application.extensions["arclink"].tables, Event()
     other = Thread(target=may_end.wait, args=(30,))
     other.start()
     tables._preparing[:] = [other]
-    waits = client.get("/ask/anchors?by=year")
+    waits = own_client.get("/ask/anchors?by=year")
     may_end.set()
     assert (waits.status_code, waits.headers["Retry-After"]) == (503, "5")
     assert "others come before it" in waits.get_json()["detail"]
-    prepared(client)
-    assert "is being answered" in client.get("/ask/anchors?by=year").get_json()["detail"]
-    prepared(client)
-    assert client.get("/ask/anchors?by=year").get_json()["total"] > 0
+    prepared(own_client)
+    assert "is being answered" in own_client.get("/ask/anchors?by=year").get_json()["detail"]
+    prepared(own_client)
+    assert own_client.get("/ask/anchors?by=year").get_json()["total"] > 0
 
 
 @pytest.fixture(name="large")
@@ -727,18 +732,18 @@ def question_that_needs_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.usefixtures("large")
-def test_an_answer_that_exceeds_its_memory_says_so(client: FlaskClient) -> None:
-    answer = client.get("/ask/anchors?by=year")
+def test_an_answer_that_exceeds_its_memory_says_so(own_client: FlaskClient) -> None:
+    answer = own_client.get("/ask/anchors?by=year")
     assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert answer.get_json()["limit"] == "memory"
     assert "needs more memory than this service allows" in answer.get_json()["detail"]
 
 
 @pytest.mark.usefixtures("large")
-def test_memory_that_other_questions_use_is_asked_for_again(client: FlaskClient) -> None:
-    tables = client.application.extensions["arclink"].tables
+def test_memory_that_other_questions_use_is_asked_for_again(own_client: FlaskClient) -> None:
+    tables = own_client.application.extensions["arclink"].tables
     tables._running = 1
-    answer = client.get("/ask/anchors?by=year")
+    answer = own_client.get("/ask/anchors?by=year")
     assert answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE
     assert answer.headers["Retry-After"]
 
@@ -757,20 +762,20 @@ def test_the_front_page_says_which_answers_exceed_a_limit(
 
 
 def test_an_answer_with_too_many_rows_is_over_the_limit(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    own_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.analysis.relations.database._BYTES_OF_MEGABYTE", 1)
-    assert client.get("/ask/tlds?limit=1").status_code == 200
-    refused = client.get("/ask/pages?limit=0")
+    assert own_client.get("/ask/tlds?limit=1").status_code == 200
+    refused = own_client.get("/ask/pages?limit=0")
     assert (refused.status_code, refused.get_json()["limit"]) == (422, "memory")
 
 
 def test_answers_are_kept_by_their_bytes(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    own_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client.get("/ask/pages?limit=0")
-    client.get("/ask/hosts?limit=0")
-    (opened,) = client.application.extensions["arclink"].tables._opened.values()
+    own_client.get("/ask/pages?limit=0")
+    own_client.get("/ask/hosts?limit=0")
+    (opened,) = own_client.application.extensions["arclink"].tables._opened.values()
     pages, hosts = [*opened.answers][-2:]
     assert (pages.name, hosts.name) == ("pages", "hosts")
     size = opened.answers[hosts].bytes
@@ -783,13 +788,13 @@ def test_answers_are_kept_by_their_bytes(
     assert not opened.answers
 
 
-def test_long_questions_and_days_count_among_the_bytes_of_answers(client: FlaskClient) -> None:
+def test_long_questions_and_days_count_among_the_bytes_of_answers(own_client: FlaskClient) -> None:
     """Else an address of 60,000 letters, or 20 years of days, would be kept 32,000 times."""
     letters, addresses = 60_000, ("http://a.example/", "http://b.example/")
     for address in addresses:
-        client.get(f"/ask/linkers?uri={address}{'x' * letters}")
-    client.get("/ask/pages")
-    (opened,) = client.application.extensions["arclink"].tables._opened.values()
+        own_client.get(f"/ask/linkers?uri={address}{'x' * letters}")
+    own_client.get("/ask/pages")
+    (opened,) = own_client.application.extensions["arclink"].tables._opened.values()
     *long, pages = [*opened.answers.values()][-3:]
     assert [one.bytes > 8 * letters for one in long] == [True, True]
     assert long[0].known is long[1].known  # all questions about links to something share them

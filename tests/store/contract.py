@@ -581,6 +581,7 @@ class AdditionsContract(Contract):
                 store.note_tables(address, are_there=False)
             assert not store.tables_at()
 
+    @pytest.mark.costly
     @slowly
     @given(graph=graphs(), are_made=st.lists(st.booleans(), min_size=6, max_size=6))
     def test_relations_made_after_any_batches_show_the_store(
@@ -593,6 +594,7 @@ class AdditionsContract(Contract):
                 if are_made[number % 6] or number == len(graph.batches) - 1:
                     assert rows_of(tables, store) == rows_in(store)
 
+    @pytest.mark.costly
     @slowly
     @given(graph=graphs(), what=forgotten, before=st.integers(1, 5))
     def test_relations_forget_what_the_store_forgets(
@@ -609,6 +611,7 @@ class AdditionsContract(Contract):
                     assert kept_rows(tables, store) == rows_in(store)
             assert rows_of(tables, store) == rows_in(store)
 
+    @pytest.mark.costly
     @pytest.mark.parametrize("case", CASES)
     def test_relations_show_the_store_after_each_step(self, case: str, tmp_path: Path) -> None:
         where = str(tmp_path / "links.db")
@@ -625,6 +628,7 @@ class AdditionsContract(Contract):
                     number += 1
                     assert rows_of(tables_folder(where), store) == rows_in(store)
 
+    @pytest.mark.costly
     @slowly
     @given(graph=graphs(), what=forgotten, forgets=st.booleans(), parts=st.integers(1, 3))
     def test_relations_that_tasks_write_show_the_store(
