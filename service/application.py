@@ -10,8 +10,8 @@ from arclink.service.archived import archived, streaming, taking_away
 from arclink.service.description import describing
 from arclink.service.home import home
 from arclink.service.memento import memento
+from arclink.service.pages.blocks import site
 from arclink.service.pages.browse import browsing
-from arclink.service.pages.html_output import site
 from arclink.service.problems import register_problems
 from arclink.service.query_resources import aggregating, queries, questions
 from arclink.service.request_log import watch, watching

@@ -25,10 +25,9 @@ from arclink.others.federation.requests import Asking
 from arclink.service.application import answer_below, create_app
 from arclink.service.openapi import RESOURCES
 from arclink.service.pages.answers import captures_over
-from arclink.service.pages.html_output import rendered, site
+from arclink.service.pages.blocks import rendered, site
 from arclink.service.pages.requests import about
-from arclink.service.pages.site_glance import short_query
-from arclink.service.pages.sites import is_about_site, several_typed, words_typed
+from arclink.service.pages.sites import is_about_site, several_typed, short_query, words_typed
 from arclink.service.problems import register_problems
 from arclink.service.request_log import expose, watch
 from arclink.service.responses import ReadRequest, asked, register_headers, robots
@@ -330,7 +329,7 @@ def create_collections(
         typed = (_TYPED.optional(asked((_TYPED,))) or "").strip()
         search = _Search(typed) if typed not in ("", EVERYTHING) else None
         return rendered(
-            "collections.html",
+            "collections",
             archive=chosen,
             root=f"{request.script_root}/",
             typed=printable(typed),

@@ -13,7 +13,7 @@ from flask import Blueprint, Response, request
 from arclink.reasons import Reason
 from arclink.service.memento import service_url
 from arclink.service.openapi import EXAMPLES, RESOURCES, Resource, describe
-from arclink.service.pages.html_output import rendered
+from arclink.service.pages.blocks import rendered
 from arclink.service.responses import robots
 from arclink.service.schemas import SCHEMAS
 from arclink.service.stores import stores_of_app
@@ -43,7 +43,7 @@ def docs() -> Response:
     paths = described["paths"]
     assert isinstance(paths, Mapping)
     return rendered(
-        "docs.html",
+        "docs",
         resources=[
             (resource, paths[resource.path]["get"], _example(resource)) for resource in RESOURCES
         ],
@@ -57,7 +57,7 @@ def reasons() -> Response:
     """Answer with what each reason means, as a page."""
     groups = groupby(Reason, attrgetter("group"))
     return rendered(
-        "reasons.html",
+        "reasons",
         groups=[(group, [*same]) for group, same in groups],
         collection=stores_of_app().settings.collection,
     )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from itertools import islice
 from types import MappingProxyType
+from typing import Any
 
 import orjson
 from flask import Blueprint, Response, request
@@ -23,17 +24,14 @@ from arclink.errors import StoreError, UsageError
 from arclink.model import ALL_TIME, Surt, UriR
 from arclink.pipeline.records_read import MANIFEST_FIELD
 from arclink.reasons import Absence, Reason
+from arclink.service.pages.blocks import PageBlock, PageParts, given, rendered
 from arclink.service.pages.browse import browse_address
-from arclink.service.pages.captures import show_captures
 from arclink.service.pages.changes import show_changes, show_texts
-from arclink.service.pages.ego import show_graph
-from arclink.service.pages.glance import show_glance, show_places
-from arclink.service.pages.html_output import rendered
-from arclink.service.pages.links import show_anchors, show_links
-from arclink.service.pages.requests import Asked, View, address, plain_query
-from arclink.service.pages.saving import given
-from arclink.service.pages.site_glance import Beginning
+from arclink.service.pages.glance import show_glance, show_graph, show_places
+from arclink.service.pages.links import show_anchors, show_captures, show_links
+from arclink.service.pages.requests import Asked, PageHistory, View, address, plain_query
 from arclink.service.pages.sites import (
+    Beginning,
     is_about_site,
     questions_of_page,
     scopes_of,
@@ -44,7 +42,6 @@ from arclink.service.pages.sites import (
 )
 from arclink.service.problems import note_loss
 from arclink.service.responses import lead_to
-from arclink.service.settings import Settings
 from arclink.service.stores import current_store, stores_of_app, will_change
 from arclink.service.tables import NotReadyError
 from arclink.store.protocols import Answers, OpenStore, Scans
@@ -153,12 +150,10 @@ home = Blueprint("home", __name__)
 
 _MOST_NEAR = 8
 """Number of other pages of the host offered if nothing is known about the requested URI."""
+_LOADED = "What was loaded, and what is missing"
 _EXAMPLES = 5
 """Number of pages to begin with, of a store without relations."""
-_UNKNOWN = "unknown.html"
-
-_Show = Callable[[Asked, Answers, Settings, Chronicle, Axis], dict[str, object]]
-_SHOW: MappingProxyType[View, _Show] = MappingProxyType(
+_SHOW: MappingProxyType[View, Callable[[PageHistory], PageParts]] = MappingProxyType(
     {
         View.GLANCE: show_glance,
         View.LINKS: show_links,
@@ -174,7 +169,11 @@ _SHOW: MappingProxyType[View, _Show] = MappingProxyType(
 
 @home.get("/")
 def page() -> Response:
-    """Show the form; with a URI, also one view of it, or the error in the query."""
+    """Show the form; with a URI, also one view of it, or the error in the query.
+
+    A picture or a block of the page has the address of the page with one parameter more
+    (`arclink.service.pages.blocks`).
+    """
     asked = Asked(View.GLANCE, ())
     parameters = given()
     try:
@@ -183,19 +182,10 @@ def page() -> Response:
         if is_about_site(parameters):
             return _site(parameters)
         asked = Asked.from_parameters(parameters) if parameters else asked
-        store = current_store()
-        if not parameters:
-            return _start(store)
-        with store.snapshot():  # a page combines several answers
-            template, shown = _view(asked, store)
-        if template == _UNKNOWN:  # relations cannot be opened inside a snapshot
-            shown["similar"] = similar_to(str(shown["uri"]), store, stores_of_app().tables)
-            if shown["similar"] is None:
-                will_change()
-        return _shown(template, asked, **shown)
+        return _view(asked, current_store()) if parameters else _start(current_store())
     except BadParameterError as error:
         return _shown(
-            "wrong.html",
+            "wrong",
             asked,
             HTTPStatus.BAD_REQUEST,
             name=printable(error.name),
@@ -204,7 +194,7 @@ def page() -> Response:
         )
     except StoreError as error:
         response = _shown(
-            "away.html",
+            "away",
             asked,
             HTTPStatus.SERVICE_UNAVAILABLE,
             again=address(asked.view, asked.given),
@@ -216,18 +206,23 @@ def page() -> Response:
 def _start(store: Scans) -> Response:
     asked = Asked(View.GLANCE, ())
     if not store.last_batch():
-        return _shown("start.html", asked, sums=None)
+        return _shown("start", asked, sums=None)
     stores = stores_of_app()
-    words: dict[str, object] = {"panels": [], "axis": None, "known": None, "is_whole": False}
+    shown, words = PageParts(()), dict[str, Any]()
     try:
-        words.update(show_site((), store, stores.tables))
+        shown, of_archive = show_site((), store, stores.tables)
+        words = dict(of_archive)
     except (NotReadyError, UsageError) as error:  # the rest of the page needs no relations
         words["waits"] = str(error)
-    if not words["is_whole"]:
         will_change()
-    if words.get("beginnings") is None:
-        words["beginnings"] = stores.once(_beginnings)
-    return _shown("start.html", asked, sums=store.sums(), loaded=stores.once(_loads_of), **words)
+    beginnings = words.get("beginnings")
+    if beginnings is None:
+        beginnings = stores.once(_beginnings)
+    loads = stores.once(_loads_of)
+    begin = PageBlock("begin", "begin", lambda: {"beginnings": beginnings}, "Begin here")
+    loaded = PageBlock("loaded", "loads", lambda: {"loaded": loads}, _LOADED)
+    blocks = [*[begin][: len(beginnings)], *shown.blocks, *([loaded] if loads else [])]
+    return _shown("start", asked, blocks=blocks, sums=store.sums(), **words)
 
 
 def _beginnings(store: Answers) -> list[Beginning]:
@@ -247,44 +242,70 @@ def _site(parameters: Sequence[tuple[str, str]]) -> Response:
     """
     asked = Asked(View.GLANCE, ())
     try:
-        words = show_site(parameters, current_store(), stores_of_app().tables)
+        shown, words = show_site(parameters, current_store(), stores_of_app().tables)
+        return _shown("page", asked, blocks=shown.blocks, downloads=shown.downloads, **words)
     except NotReadyError as error:
-        response = _shown("waits.html", asked, HTTPStatus.SERVICE_UNAVAILABLE, waits=str(error))
+        response = _shown("waits", asked, HTTPStatus.SERVICE_UNAVAILABLE, waits=str(error))
         response.headers["Retry-After"] = response.headers["Refresh"] = "3"
         return response
-    if not words.get("is_whole", True):
+
+
+def _view(asked: Asked, store: Scans) -> Response:
+    """Show a view of a page, or that nothing is known about it.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        StoreError: The store cannot be read.
+    """
+    query, settings = plain_query(asked), stores_of_app().settings
+    with store.snapshot():  # a page combines several answers
+        chronicle = answer_chronicle(store, query, settings.budget)
+        history = PageHistory(asked, query, store, settings, chronicle, Axis.of(chronicle))
+        shown = _SHOW[asked.view](history)
+        words = {
+            "uri": history.uri,
+            "what": "" if asked.view is View.GLANCE else asked.view.title,
+        }
+        if history.axis.units:
+            tabs = [
+                (view.title, _tab(asked, view), view is asked.view, view.value)
+                for view in View
+                if view is not View.TEXT or settings.has_pages
+            ]
+            then = _address_then(asked, query.uri, chronicle)
+            return _shown(
+                "page",
+                asked,
+                blocks=shown.blocks,
+                downloads=shown.downloads,
+                tabs=[*tabs, ("The page then", then, False, "")],
+                scopes=scopes_of(history.uri, QuestionScope.PAGE),
+                questions=questions_of_page(history.uri),
+                chronicle=chronicle,
+                axis=history.axis,
+                **words,
+            )
+        near = [*islice(_near(store, query.surt), _MOST_NEAR)]
+    # Relations cannot be opened inside a snapshot.
+    similar = similar_to(history.uri, store, stores_of_app().tables)
+    if similar is None:
         will_change()
     return _shown(
-        "site_question.html" if "question" in words else "site_glance.html", asked, **words
+        "unknown",
+        asked,
+        blocks=shown.blocks,  # their files, which say nothing
+        near=near,
+        similar=similar,
+        is_loaded=store.last_batch() > 0,
+        has_neighbours=bool(settings.instances),
+        **words,
     )
 
 
-def _view(asked: Asked, store: Scans) -> tuple[str, dict[str, object]]:
-    """Return the template for a view of a page, and its data."""
-    query = plain_query(asked)
-    settings = stores_of_app().settings
-    chronicle = answer_chronicle(store, query, settings.budget)
-    axis = Axis.of(chronicle)
-    words = _SHOW[asked.view](asked, store, settings, chronicle, axis)
-    is_known = bool(axis.units)
-    return f"{asked.view.value}.html" if is_known else _UNKNOWN, {
-        "uri": printable_uri(query.uri),
-        "tabs": [
-            (view, address(view, asked.only("uri", "url", *_kept(view))), view is asked.view)
-            for view in View
-            if view is not View.TEXT or settings.has_pages
-        ],
-        "scopes": scopes_of(printable_uri(query.uri), QuestionScope.PAGE),
-        "questions": questions_of_page(printable_uri(query.uri)),
-        "browse": _address_then(asked, query.uri, chronicle),
-        "chronicle": chronicle,
-        "axis": axis,
-        "replay": settings.replay,
-        "near": [] if is_known else list(islice(_near(store, query.surt), _MOST_NEAR)),
-        "is_loaded": store.last_batch() > 0,
-        "has_neighbours": bool(settings.instances),
-        **words,
-    }
+def _tab(asked: Asked, view: View) -> str:
+    """Return the address of another view; ``at`` is passed on if that view has it."""
+    has_time = view in (View.LINKS, View.GRAPH)
+    return address(view, asked.only("uri", "url", *(("at",) if has_time else ())))
 
 
 def _address_then(asked: Asked, uri: UriR, chronicle: Chronicle) -> str:
@@ -294,13 +315,8 @@ def _address_then(asked: Asked, uri: UriR, chronicle: Chronicle) -> str:
     return browse_address(at or f"{newest or ALL_TIME.last[:4]}"[:8], uri)
 
 
-def _kept(view: View) -> tuple[str, ...]:
-    """Return the parameters passed on to another view: ``at``, if that view has it."""
-    return ("at",) if view in (View.LINKS, View.GRAPH) else ()
-
-
 def _shown(
-    template: str, asked: Asked, code: HTTPStatus = HTTPStatus.OK, /, **words: object
+    template: str, asked: Asked, code: HTTPStatus = HTTPStatus.OK, /, **words: Any
 ) -> Response:
     settings = stores_of_app().settings
     written = {name: printable(value) for name, value in reversed(asked.given)}
@@ -310,7 +326,6 @@ def _shown(
         code,
         asked=written,
         typed=typed,
-        view=asked.view,
         collection=settings.collection,
         archive=settings,
         **words,

@@ -23,7 +23,7 @@ from arclink.errors import (
 )
 from arclink.files.atomic import is_of_room
 from arclink.reasons import Reason
-from arclink.service.pages.html_output import error_page, prefers_page
+from arclink.service.pages.blocks import error_page, prefers_page
 from arclink.service.settings import Hosts, attach_hosts, is_host_accepted
 from arclink.service.stores import stores_of_app
 from arclink.service.tables import NotReadyError, limit_in_words

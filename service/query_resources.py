@@ -56,9 +56,8 @@ from arclink.others.federation.merge import (
 from arclink.others.federation.requests import Asked, ask_store
 from arclink.rooms import CAPABILITIES
 from arclink.service.memento import add_memento_headers
-from arclink.service.pages.html_output import prefers_page, rendered
+from arclink.service.pages.blocks import prefers_page, rendered, table_formats
 from arclink.service.pages.requests import download
-from arclink.service.pages.saving import table_formats
 from arclink.service.problems import NotAcceptableError, problem, store_away
 from arclink.service.responses import (
     asked,
@@ -444,7 +443,7 @@ def _page(answer: LinkAnswer) -> Response:
     shown = dict(request.args)
     turtle = {**shown, "format": "turtle"}
     return rendered(
-        "aggregate.html",
+        "aggregate",
         answer=answer,
         uri=printable_uri(answer.query.uri),
         next_address=download("", {**shown, "cursor": answer.next}.items()) if answer.next else "",

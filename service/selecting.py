@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Final, NamedTuple, NotRequired, Self, TypedDict
+from typing import Annotated, Any, Final, NamedTuple, NotRequired, Self, TypedDict
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, jsonify, request
@@ -32,8 +32,7 @@ from arclink.captures.subsets.language import (
 from arclink.captures.subsets.view import CaptureCounts, count_captures
 from arclink.errors import UsageError
 from arclink.model import Memento
-from arclink.service.pages.html_output import rendered
-from arclink.service.pages.saving import given, table_formats
+from arclink.service.pages.blocks import given, rendered, table_formats
 from arclink.service.responses import lead_to
 from arclink.service.stores import Stores, current_store, stores_of_app
 
@@ -342,9 +341,9 @@ def _address(selection: Selection) -> str:
 def _shown(form: SelectionForm, **words: object) -> Response:
     stores = stores_of_app()
     given = {name: printable(form.values.get(name, "")) for name in NAMES}
-    facts: dict[str, object] = {"mistakes": [], "counts": None, **words}
+    facts: dict[str, Any] = {"mistakes": [], "counts": None, **words}
     return rendered(
-        "select.html",
+        "select",
         given=given,
         places=PLACES,
         fields={name: field for name, field in FIELDS.items() if not field.now},

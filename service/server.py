@@ -319,7 +319,7 @@ def _server_on(
     # workers.
     from arclink.service.application import create_app
     from arclink.service.collections import create_collections
-    from arclink.service.pages.html_output import compile_templates
+    from arclink.service.pages.blocks import compile_templates
     from arclink.service.replay.application import create_replay
 
     chosen = settings or Settings()

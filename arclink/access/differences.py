@@ -183,6 +183,10 @@ class DiffAnswer:
     extents: Mapping[Direction, Extent]
     next: str | None
 
+    def total(self, change: Change) -> int:
+        """Return the number of links of a change, of both directions."""
+        return sum(of_direction[change] for of_direction in self.totals.values())
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shown:

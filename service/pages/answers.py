@@ -1,7 +1,7 @@
 """What pages show of the answer to a question: heading, rows, captures through time, pictures."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -270,23 +270,20 @@ def title_of(query: AskQuery) -> str:
     return f"{query.question.asks} {heading_of(query) or 'The whole archive'}"
 
 
-def captures_picture(query: AskQuery, known: "KnownCaptures") -> dict[str, Callable[[], Drawing]]:
+def captures_facts(query: AskQuery, known: "KnownCaptures", label: str) -> dict[str, Any]:
     """Return the captures that an answer is read from, through time."""
-    through = through_time(known)
-    axis, bars = through["axis"], through.get("captures_bars")
-    if not isinstance(axis, Axis) or not isinstance(bars, list):
-        return {}
-    rows = [Strip("Captures", bars, amount=f"{known.captures:,}", height=42, gaps=axis.unknown())]
-    title = f"Captures: {heading_of(query) or 'the whole archive'}"
-    return {"captures": lambda: strips(title, rows, axis)}
-
-
-def through_time(known: "KnownCaptures") -> dict[str, object]:
-    """Return the captures that answers are read from, on an axis of time."""
     if known.first is None or known.last is None:
-        return {"axis": None}
+        return {"known": known}
     axis, bars = captures_over(known.first, known.last, known.by_day)
-    return {"axis": axis, "captures_bars": bars}
+    row = Strip("Captures", bars, amount=f"{known.captures:,}", height=42, gaps=axis.unknown())
+    title = f"Captures: {heading_of(query) or 'the whole archive'}"
+    return {
+        "known": known,
+        "label": label,
+        "axis": axis,
+        "bars": bars,
+        "pictures": {"captures": lambda: strips(title, [row], axis)},
+    }
 
 
 def captures_over(

@@ -9,35 +9,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any
 
 from flask import Blueprint, Response, request
 
 from arclink.access.answers import first_links
 from arclink.access.captures import LAST_MOMENT
-from arclink.access.chronicles import Chronicle, answer_chronicle
+from arclink.access.chronicles import answer_chronicle
 from arclink.access.declarations import AT
-from arclink.access.differences import Change, ChangedLink, DiffQuery, answer_diff
+from arclink.access.differences import Change, DiffQuery, answer_diff
 from arclink.access.evidence import Destination, Held, destinations_of
 from arclink.access.queries import URI, Direction, LinkQuery, absolute_uri
-from arclink.access.reader import Member, State, state_of
+from arclink.access.reader import Member, state_of
 from arclink.access.texts import counted, printable, printable_uri
 from arclink.access.timemaps import moment_of
-from arclink.analysis.charts.svg import Axis
+from arclink.analysis.charts.svg import Axis, day_in_words
 from arclink.captures.locate import capture_near
 from arclink.captures.read import CapturedPage
 from arclink.captures.text import TextRun, read_text
 from arclink.errors import CaptureError
-from arclink.model import Memento, Timestamp, UriR
+from arclink.model import Memento, Timestamp
 from arclink.reasons import Reason
 from arclink.service.archived import current_reader
 from arclink.service.memento import uri_in_path
-from arclink.service.pages.html_output import framing, rendered
-from arclink.service.pages.requests import linked
+from arclink.service.pages.blocks import BLOCK, PageBlock, framing, rendered
+from arclink.service.pages.requests import Asked, PageHistory, View, linked
 from arclink.service.responses import lead_to
-from arclink.service.settings import Settings
 from arclink.service.stores import current_store, stores_of_app
-from arclink.store.protocols import Answers
 from arclink.uris.wrapped import format_in_path
 
 _MOST_LINKERS = 1_000
@@ -52,28 +50,19 @@ _MOST_CHANGES = 30
 """Maximum number of links that came, and of those that went, in the panel."""
 
 
-class Linker(NamedTuple):
-    """A page that links to the page.
-
-    Attributes:
-        href: Address of the page, at the same time; None if it cannot be browsed.
-    """
-
-    uri: str
-    href: str | None
-
-
 @dataclass(frozen=True, slots=True)
 class Said:
     """The links to the page with the same words, as the panel shows them.
 
     Attributes:
         kind: The kind of the first link; it matters only for links without words.
+        linkers: Pages that link to it, each with its address at the same time; empty if it cannot
+            be browsed.
     """
 
     text: str
     kind: str
-    linkers: Sequence[Linker]
+    linkers: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +77,7 @@ class ShownTarget:
     uri: str
     texts: Sequence[str]
     href: str
-    note: str
+    note: str = ""
 
 
 def browse_address(time: str, uri: str, root: str = "") -> str:
@@ -103,68 +92,246 @@ def browse_address(time: str, uri: str, root: str = "") -> str:
     return linked(f"{root}browse/{time}/{format_in_path(page)}")
 
 
-def _show_page_then(
-    store: Answers,
-    query: LinkQuery,
-    shown: Memento | None,
-    settings: Settings,
-    chronicle: Chronicle,
-    axis: Axis,
-    root: str,
-) -> dict[str, object]:
-    """Return the template's data for a page at a time.
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A piece of a page's text.
 
-    Args:
-        store: The store.
-        query: The URI, and the reader's time as ``at``.
-        shown: The capture nearest to that time; None if the page was never captured.
-        settings: Settings of the service.
-        chronicle: The history of the page.
-        axis: Its axis of time.
-        root: Path of the service or collection, ending in ``/``.
-
-    Raises:
-        StoreError: The store cannot be read.
+    Attributes:
+        href: Where its link leads, at the reader's time; empty without a link.
     """
-    at = query.at
-    assert at is not None
-    times = sorted({captured.memento.timestamp for captured in chronicle.captures})
-    here = None if shown is None else shown.timestamp
-    earlier = [time for time in times if here is not None and time < here]
-    later = [time for time in times if here is not None and time > here]
-    of_linkers = replace(query, direction=Direction.IN, limit=_MOST_LINKERS)
-    inlinks, has_more_linkers = first_links(store, of_linkers, settings.budget)
 
-    def address(time: str) -> str:
-        return browse_address(time, query.uri, root)
-
-    stops = _stops_of(times)
-    return {
-        "at": at,
-        "shown": shown,
-        "state": None if shown is None else _state(store, shown),
-        "status": "" if shown is None else printable(shown.status),
-        "mime": "" if shown is None else printable(shown.mime),
-        "distance": "" if here is None else _distance_in_words(here, at),
-        "marks": [
-            (mark, address(stops.get(mark.at, mark.at).replace("-", "")))
-            for mark in axis.marks(chronicle.captures)
-        ],
-        "now": axis.x_of(here) if here is not None and axis.units else None,
-        "chosen": axis.x_of(at) if axis.units and _is_on(axis, at) else None,
-        "earlier": address(stops[earlier[-1]]) if earlier else None,
-        "later": address(stops[later[0]]) if later else None,
-        "number": len(earlier) + 1,
-        "captures": len(times),
-        **_linkers(query, inlinks, at, root),
-        "has_more_linkers": has_more_linkers,
-        **_own_links(store, query, here, settings, root),
-        **_changes(store, query, earlier[-1] if earlier else None, here, settings, root),
-    }
+    text: str
+    href: str
 
 
-def _state(store: Answers, memento: Memento) -> State:
-    return state_of(store, memento, store.content_of(memento))
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The text of a capture.
+
+    Attributes:
+        blocks: Kind (``h1`` to ``h6``, ``item``, ``pre``, ``text``) and pieces of each block.
+        is_cut: Whether the page is longer.
+    """
+
+    blocks: Sequence[tuple[str, Sequence[Run]]]
+    is_cut: bool
+
+
+def _is_http(uri: str) -> bool:
+    """Return whether a page can be browsed."""
+    return uri.startswith(("http:", "https:"))
+
+
+@dataclass(frozen=True, slots=True)
+class _PastPage:
+    """A page at a time.
+
+    Attributes:
+        page: What is known about it.
+        query: The query for its links, with the reader's time.
+        at: That time.
+        shown: The capture nearest to it; None if the page was never captured.
+        root: Path of the service or collection, ending in ``/``.
+    """
+
+    page: PageHistory
+    query: LinkQuery
+    at: Timestamp
+    shown: Memento | None
+    root: str
+
+    @property
+    def times(self) -> list[Timestamp]:
+        """The times of all captures of the page, distinct."""
+        return sorted({*self.page.times})
+
+    @property
+    def before(self) -> Timestamp | None:
+        """The time of the capture before the one shown; None if that is the first."""
+        here = None if self.shown is None else self.shown.timestamp
+        return max((time for time in self.times if here and time < here), default=None)
+
+    def response(self, alone: str) -> Response:
+        """Return the page, or one block of it.
+
+        Raises:
+            NotFound: There is no such block.
+            StoreError: The store cannot be read.
+        """
+        axis, settings, times, at = self.page.axis, self.page.settings, self.times, self.at
+        shown, before, stops = self.shown, self.before, _stops_of(times)
+        here = None if shown is None else shown.timestamp
+        later = min((time for time in times if here and time > here), default=None)
+
+        def address(time: str) -> str:
+            return browse_address(time, self.query.uri, self.root)
+
+        return rendered(
+            "browse",
+            blocks=[
+                PageBlock("replayed", "replayed", self.replayed),
+                PageBlock("linkers", "linkers", self.linkers, "Who linked here then", True),
+                PageBlock("targets", "targets", self.targets, "Its own links", True),
+                PageBlock("changed", "changed", self.changed, "What changed", True),
+            ],
+            alone=alone,
+            uri=self.page.uri,
+            typed=self.page.uri,
+            collection=settings.collection,
+            axis=axis,
+            root=self.root,
+            replay_collection=settings.collection or "-",
+            at=at,
+            shown=shown,
+            status="" if shown is None else printable(shown.status),
+            distance="" if here is None else _distance_in_words(here, at),
+            marks=self.page.marks(
+                lambda time: address(stops.get(Timestamp(time), time).replace("-", ""))
+            ),
+            now=axis.x_of(here) if here is not None and axis.units else None,
+            chosen=axis.x_of(at) if axis.units and _is_on(axis, at) else None,
+            earlier=address(stops[before]) if before else None,
+            later=address(stops[later]) if later else None,
+            number=times.index(here) + 1 if here in times else 1,
+            captures=len(times),
+        )
+
+    def href(self, uri: str) -> str:
+        """Return the address of another page at the reader's time; empty if it has none."""
+        return browse_address(self.at, uri, self.root) if _is_http(uri) else ""
+
+    def replayed(self) -> Mapping[str, Any]:
+        """Return the text of the page, and where it is replayed."""
+        settings = self.page.settings
+        origin = settings.browse.of_replay(request.host)
+        has_page = self.shown is not None and settings.has_pages
+        facts = {
+            "origin": origin,
+            "can_replay": bool(origin) and has_page and _is_http(self.query.uri),
+        }
+        if self.shown is None or not has_page:
+            return facts
+        try:
+            with current_reader().read(self.shown) as page:
+                return {**facts, "text": self.text_of(page)}
+        except CaptureError as error:
+            return {**facts, "why_no_text": why_no_text(error)}
+
+    def text_of(self, page: CapturedPage) -> Text:
+        """Return the text of a capture, with links that stay in time.
+
+        Raises:
+            CaptureError: It has no text, or cannot be read.
+        """
+        read = read_text(page, MOST_TEXT)
+
+        def run(one: TextRun) -> Run:
+            text = "\n".join(map(printable, one.text.split("\n")))
+            return Run(text, self.href(one.target) if one.target else "")
+
+        blocks = [(block.kind, [run(one) for one in block.runs]) for block in read.blocks]
+        return Text(blocks[:_MOST_BLOCKS], read.is_cut or len(blocks) > _MOST_BLOCKS)
+
+    def linkers(self) -> Mapping[str, Any]:
+        """Return the links from other hosts, which say most, and those from the page's own host."""
+        of_linkers = replace(self.query, direction=Direction.IN, limit=_MOST_LINKERS)
+        inlinks, has_more = first_links(self.page.store, of_linkers, self.page.settings.budget)
+        host = self.query.surt.partition(")")[0]
+        here, others = list[Member](), list[Member]()
+        for member in inlinks:
+            (here if member.surt.partition(")")[0] == host else others).append(member)
+        total = len(others) + len(here)
+        return {
+            "style": "panel",
+            "tint": "in",
+            "small": f"{total:,}{' and more' if has_more else ''}" if total else "",
+            "linkers": self.by_words(others),
+            "linkers_here": self.by_words(here),
+            "inlinks": total,
+            "inlinks_here": len(here),
+            "has_more_linkers": has_more,
+        }
+
+    def by_words(self, members: Iterable[Member]) -> list[Said]:
+        """Return the links by their words, in the order in which these are first seen.
+
+        Images without words are one group, and other links without words another.
+        """
+        groups: dict[tuple[str, bool], list[Member]] = {}
+        for one in members:
+            is_image = not one.text and one.kind == "img@src"
+            groups.setdefault((one.text, is_image), []).append(one)
+        return [
+            Said(
+                printable(text),
+                printable(same[0].kind),
+                [
+                    (printable_uri(uri), self.href(uri))
+                    for uri in dict.fromkeys(one.uri for one in same)
+                ],
+            )
+            for (text, _), same in groups.items()
+        ]
+
+    def targets(self) -> Mapping[str, Any]:
+        """Return the links on the page, by whether their targets were captured then."""
+        facts, shown, store = {"style": "panel", "tint": "out"}, self.shown, self.page.store
+        if shown is None:
+            return facts
+        of_targets = replace(
+            self.query, direction=Direction.OUT, at=shown.timestamp, limit=_MOST_TARGETS
+        )
+        outlinks, has_more = first_links(store, of_targets, self.page.settings.budget)
+        targets, parts = ({held.name: list[ShownTarget]() for held in Held} for _ in range(2))
+        for one in destinations_of(store, outlinks, self.at):
+            (parts if one.is_resource else targets)[one.held.name].append(self.target(one))
+        return {
+            **facts,
+            "state": state_of(store, shown, store.content_of(shown)),
+            "targets": targets,
+            "parts_of": parts,
+            "has_more_targets": has_more,
+        }
+
+    def target(self, destination: Destination) -> ShownTarget:
+        """Return a target as shown."""
+        status = "" if destination.capture is None else destination.capture.status
+        note = ""
+        if destination.held is Held.LATER and destination.first is not None:
+            first = destination.first
+            note = f"first captured {first[:4]}-{first[4:6]}-{first[6:8]}"
+        elif status[:1] in ("4", "5"):
+            note = f"answered {status}"
+        return ShownTarget(
+            printable_uri(destination.uri),
+            [printable(text) for text in destination.texts],
+            browse_address(self.at, destination.uri, self.root),
+            printable(note),
+        )
+
+    def changed(self) -> Mapping[str, Any]:
+        """Return the links that appeared and disappeared since the capture before."""
+        before, shown = self.before, self.shown
+        if before is None or shown is None:
+            return {"style": "panel"}
+        links = replace(self.query, at=None, direction=Direction.OUT)
+        compared = DiffQuery(links, first=before, last=shown.timestamp, limit=_MOST_CHANGES)
+        answer = answer_diff(self.page.store, compared, self.page.settings.budget)
+
+        def listed(change: Change) -> list[ShownTarget]:
+            keys = [link.key[:3] for link in answer.links[change]]
+            return [
+                ShownTarget(printable_uri(uri), [printable(text)] if text else [], self.href(uri))
+                for uri, _, text in keys
+            ]
+
+        return {
+            "style": "panel",
+            "small": f"since {day_in_words(before)}",
+            "before": before,
+            "changes": {change.name: listed(change) for change in (Change.ADDED, Change.REMOVED)},
+            "totals": {change.name: answer.total(change) for change in Change},
+        }
 
 
 def _is_on(axis: Axis, at: Timestamp) -> bool:
@@ -217,155 +384,6 @@ def _distance_in_words(captured: Timestamp, at: Timestamp) -> str:
     return f"{years:g} year{'' if years == 1 else 's'} {way}"
 
 
-def _linkers(
-    query: LinkQuery, inlinks: Iterable[Member], at: Timestamp, root: str
-) -> dict[str, object]:
-    """Return the links from other hosts, which say most, and those from the page's own host."""
-    host = query.surt.partition(")")[0]
-    from_here: list[Member] = []
-    from_others: list[Member] = []
-    for member in inlinks:
-        (from_here if member.surt.partition(")")[0] == host else from_others).append(member)
-    return {
-        "linkers": _by_words(from_others, at, root),
-        "linkers_here": _by_words(from_here, at, root),
-        "inlinks": len(from_others) + len(from_here),
-        "inlinks_here": len(from_here),
-    }
-
-
-def _by_words(members: Iterable[Member], at: Timestamp, root: str) -> list[Said]:
-    """Return the links by their words, in the order in which these are first seen.
-
-    Images without words are one group, and other links without words another.
-    """
-    groups: dict[tuple[str, bool], list[Member]] = {}
-    for member in members:
-        groups.setdefault((member.text, not member.text and member.kind == "img@src"), []).append(
-            member
-        )
-    return [
-        Said(
-            printable(text),
-            printable(same[0].kind),
-            [_linker(UriR(uri), at, root) for uri in dict.fromkeys(one.uri for one in same)],
-        )
-        for (text, _), same in groups.items()
-    ]
-
-
-def _linker(uri: UriR, at: Timestamp, root: str) -> Linker:
-    can_be_browsed = uri.startswith(("http:", "https:"))
-    return Linker(printable_uri(uri), browse_address(at, uri, root) if can_be_browsed else None)
-
-
-def _own_links(
-    store: Answers, query: LinkQuery, here: Timestamp | None, settings: Settings, root: str
-) -> dict[str, object]:
-    at = query.at
-    assert at is not None
-    if here is None:
-        return {"targets": {}, "parts_of": {}, "has_more_targets": False}
-    of_targets = replace(query, direction=Direction.OUT, at=here, limit=_MOST_TARGETS)
-    outlinks, has_more_targets = first_links(store, of_targets, settings.budget)
-    destinations = destinations_of(store, outlinks, at)
-    targets, parts = ({held.name: list[ShownTarget]() for held in Held} for _ in range(2))
-    for one in destinations:
-        (parts if one.is_resource else targets)[one.held.name].append(_target(one, at, root))
-    return {"targets": targets, "parts_of": parts, "has_more_targets": has_more_targets}
-
-
-def _target(destination: Destination, at: Timestamp, root: str) -> ShownTarget:
-    status = "" if destination.capture is None else destination.capture.status
-    note = ""
-    if destination.held is Held.LATER and destination.first is not None:
-        first = destination.first
-        note = f"first captured {first[:4]}-{first[4:6]}-{first[6:8]}"
-    elif status[:1] in ("4", "5"):
-        note = f"answered {status}"
-    return ShownTarget(
-        printable_uri(destination.uri),
-        [printable(text) for text in destination.texts],
-        browse_address(at, destination.uri, root),
-        printable(note),
-    )
-
-
-def _changes(
-    store: Answers,
-    query: LinkQuery,
-    before: Timestamp | None,
-    here: Timestamp | None,
-    settings: Settings,
-    root: str,
-) -> dict[str, object]:
-    if before is None or here is None:
-        return {"changes": None, "before": before}
-    links = replace(query, at=None, direction=Direction.OUT)
-    compared = DiffQuery(links, first=before, last=here, limit=_MOST_CHANGES)
-    answer = answer_diff(store, compared, settings.budget)
-    at = query.at or here
-
-    def listed(change: Change) -> list[ShownTarget]:
-        return [_changed(link, at, root) for link in answer.links[change]]
-
-    return {
-        "before": before,
-        "changes": {change.name: listed(change) for change in (Change.ADDED, Change.REMOVED)},
-        "totals": {
-            change.name: sum(of_direction[change] for of_direction in answer.totals.values())
-            for change in Change
-        },
-    }
-
-
-def _changed(link: ChangedLink, at: Timestamp, root: str) -> ShownTarget:
-    uri, _, text, _ = link.key
-    texts = [printable(text)] if text else []
-    can_be_browsed = uri.startswith(("http:", "https:"))
-    return ShownTarget(
-        printable_uri(uri), texts, browse_address(at, uri, root) if can_be_browsed else "", ""
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A piece of a page's text; ``href`` is where its link leads, at the reader's time."""
-
-    text: str
-    href: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """The text of a capture.
-
-    Attributes:
-        blocks: Kind (``h1`` to ``h6``, ``item``, ``pre``, ``text``) and pieces of each block.
-        is_cut: Whether the page is longer.
-    """
-
-    blocks: Sequence[tuple[str, Sequence[Run]]]
-    is_cut: bool
-
-
-def _text_then(page: CapturedPage, at: Timestamp, root: str) -> Text:
-    """Return the text of a capture, with links that stay in time.
-
-    Raises:
-        CaptureError: It has no text, or cannot be read.
-    """
-    read = read_text(page, MOST_TEXT)
-
-    def run(one: TextRun) -> Run:
-        is_link = one.target is not None and one.target.startswith(("http:", "https:"))
-        href = browse_address(at, one.target, root) if is_link and one.target else None
-        return Run("\n".join(map(printable, one.text.split("\n"))), href)
-
-    blocks = [(block.kind, [run(one) for one in block.runs]) for block in read.blocks]
-    return Text(blocks[:_MOST_BLOCKS], read.is_cut or len(blocks) > _MOST_BLOCKS)
-
-
 def why_no_text(error: CaptureError) -> str:
     """Return why a capture has no text, without the paths that only an operator needs."""
     if error.reason is Reason.MEMENTO_MIME:
@@ -378,13 +396,19 @@ browsing = Blueprint("browsing", __name__)
 
 @browsing.get("/browse/")
 def find() -> Response:
-    """Lead from the form to the page that it asks for; without a time, to the newest capture."""
+    """Lead from the form to the page that it asks for; without a time, to the newest capture.
+
+    A block of the page has this address, too, with ``at`` and ``block``: what is after the address
+    of an archived page belongs to that one.
+    """
     uri = request.args.get("uri", "").strip()
     if not uri:
         return lead_to(f"{request.script_root}/")
     at = request.args.get("at", "").strip()
     if at:
         query = _query(at, uri)
+        if block := request.args.get(BLOCK):
+            return _shown(query, block)
         return _lead_to(query.at or at, query.uri)
     newest = capture_near(current_store(), uri, LAST_MOMENT)
     if newest is not None:
@@ -409,53 +433,21 @@ def _query(time: str, uri: str) -> LinkQuery:
     return LinkQuery.from_parameters([(URI.name, uri), (AT.name, time)])
 
 
-def _shown(query: LinkQuery) -> Response:
-    stores = stores_of_app()
-    settings, store = stores.settings, current_store()
-    assert query.at is not None
+def _shown(query: LinkQuery, alone: str = "") -> Response:
+    settings, store, at = stores_of_app().settings, current_store(), query.at
+    assert at is not None
+    always = replace(query, at=None)
     with store.snapshot():  # a page combines several answers
-        shown = capture_near(store, query.uri, query.at)
-        chronicle = answer_chronicle(store, replace(query, at=None), settings.budget)
-        axis = Axis.of(chronicle)
-        root = f"{request.script_root}/"
-        origin = settings.browse.of_replay(request.host)
-        response = rendered(
-            "browse.html",
-            uri=printable_uri(query.uri),
-            asked={},
-            typed=printable_uri(query.uri),
-            collection=settings.collection,
-            chronicle=chronicle,
-            axis=axis,
-            root=root,
-            origin=origin,
-            replay_collection=settings.collection or "-",
-            can_replay=bool(origin)
-            and settings.has_pages
-            and shown is not None
-            and query.uri.startswith(("http:", "https:")),
-            **_text(shown, query.at, root),
-            **_show_page_then(store, query, shown, settings, chronicle, axis, root),
-        )
+        chronicle = answer_chronicle(store, always, settings.budget)
+        asked, axis = Asked(View.GLANCE, ()), Axis.of(chronicle)
+        page = PageHistory(asked, always, store, settings, chronicle, axis)
+        shown = capture_near(store, query.uri, at)
+        response = _PastPage(page, query, at, shown, f"{request.script_root}/").response(alone)
+    origin = settings.browse.of_replay(request.host)
     return framing(response, origin) if origin else response
-
-
-def _text(shown: Memento | None, at: Timestamp, root: str) -> Mapping[str, Text | str | None]:
-    """Return the text of a capture; if it cannot be read, why."""
-    if shown is None or not stores_of_app().settings.has_pages:
-        return {"text": None, "why_no_text": None}
-    try:
-        with current_reader().read(shown) as page:
-            return {"text": _text_then(page, at, root), "why_no_text": None}
-    except CaptureError as error:
-        return {"text": None, "why_no_text": why_no_text(error)}
 
 
 def _lead_to(time: str, uri: str) -> Response:
     """Return a redirect to a page at a time; if clients would refuse its address, the page."""
-    address = browse_address(time, uri)
-    return _moved(address) if address else _shown(_query(time, uri))
-
-
-def _moved(address: str) -> Response:
-    return lead_to(f"{request.script_root}/{address}")
+    address = browse_address(time, uri, f"{request.script_root}/")
+    return lead_to(address) if address else _shown(_query(time, uri))

@@ -4,9 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from flask import g
-
-from arclink.access.chronicles import Chronicle
 from arclink.access.differences import (
     Change,
     ChangedLink,
@@ -18,7 +15,7 @@ from arclink.access.differences import (
 from arclink.access.formats.link_rows import uri_m_of
 from arclink.access.texts import printable
 from arclink.access.timemaps import ReplayPrefix
-from arclink.analysis.charts.svg import Axis, moment_in_words
+from arclink.analysis.charts.svg import moment_in_words
 from arclink.captures.locate import capture_in_force
 from arclink.captures.read import PageReader
 from arclink.captures.text import (
@@ -32,10 +29,10 @@ from arclink.captures.text import (
 from arclink.errors import CaptureError
 from arclink.model import Memento, Sighting, Timestamp
 from arclink.service.archived import current_reader
+from arclink.service.pages.blocks import PageBlock, PageParts, table_formats
 from arclink.service.pages.browse import browse_address, why_no_text
-from arclink.service.pages.requests import Asked, View, about, address, refuse_others
-from arclink.service.pages.saving import table_formats
-from arclink.service.settings import Settings
+from arclink.service.pages.requests import PageHistory, View, address
+from arclink.service.stores import will_change
 from arclink.store.protocols import Answers
 
 # The texts of two captures next to each other; captured code is never run, only its text is shown.
@@ -47,10 +44,21 @@ LIMIT = 500
 """Default number of links per kind of change."""
 
 
-def show_changes(
-    asked: Asked, store: Answers, settings: Settings, chronicle: Chronicle, axis: Axis
-) -> dict[str, object]:
-    """Return the template's data for the changes.
+_CHANGES = {
+    Change.ADDED: ("Added", "After, but not before."),
+    Change.REMOVED: ("Removed", "Before, but not after."),
+    Change.UNKNOWN: (
+        "Unknown",
+        "At one time only; at the other time the page was not captured or not read, so the link "
+        "may have existed.",
+    ),
+    Change.KEPT: ("Kept", "At both times."),
+}
+"""The kinds of change in their order: title, and what they mean."""
+
+
+def show_changes(page: PageHistory) -> PageParts:
+    """Return the changes.
 
     Without two given times, those of the first and last capture are compared.
 
@@ -58,42 +66,61 @@ def show_changes(
         BadParameterError: A parameter is wrong.
         StoreError: The store cannot be read.
     """
-    first, last = ends_of(chronicle)
-    chosen = {"from": asked.get("from", first), "to": asked.get("to", last)}
-    steps = _steps_between(asked, chronicle)
+    asked, axis, settings = page.asked, page.axis, page.settings
+    chosen = _chosen(page)
+    controls = PageBlock("controls", "changes_form", lambda: {"chosen": chosen})
+    steps = PageBlock("steps", "steps", lambda: {"steps": _steps_between(page)})
     if not all(chosen.values()):
-        return {"answer": None, "chosen": chosen, "steps": steps, "downloads": []}
-    given = [pair for pair in asked.given if pair[0] not in chosen]
-    query = DiffQuery.from_parameters(asked.given, first=first, last=last, limit=LIMIT)
-    answer = answer_diff(store, query, settings.budget)
+        return PageParts([controls, PageBlock("compared", "compared", dict), steps])
+    query = DiffQuery.from_parameters(asked.given, **_ends(page), limit=LIMIT)
+    answer = answer_diff(page.store, query, settings.budget)
     ends = (query.first, query.last)
-    totals = {
-        change: sum(of_direction[change] for of_direction in answer.totals.values())
-        for change in Change
-    }
-    return {
-        "answer": answer,
-        "texts": address(View.TEXT, [*asked.only("uri", "url"), *chosen.items()])
-        if settings.has_pages
-        else None,
-        "chosen": chosen,
-        "steps": steps,
-        "sides": [_side(asked, chosen, name, ends, answer, chronicle) for name in ("from", "to")],
-        "marks": [
-            (mark, about(query.links.uri, view=View.LINKS, at=mark.at))
-            for mark in axis.marks(chronicle.captures)
-        ],
+    totals = {change: answer.total(change) for change in Change}
+    but = {*chosen, "limit"}
+    given = [*(pair for pair in asked.given if pair[0] not in but), *chosen.items()]
+    downloads = table_formats("diff", given)
+    texts = address(View.TEXT, [*asked.only("uri", "url"), *chosen.items()])
+    compared = {
+        "sides": [_side(page, chosen, name, ends, answer) for name in ("from", "to")],
+        "texts": texts if settings.has_pages else None,
+        "marks": page.marks(),
         "positions": list(map(axis.x_of, ends)) if axis.units else [],
-        "rows": {
-            change.value: [(link, _shown(link, settings.replay)) for link in answer.links[change]]
-            for change in Change
-        },
-        "totals": {change.value: total for change, total in totals.items()},
+        "tally": [(change.value, title, totals[change]) for change, (title, _) in _CHANGES.items()],
         "is_complete": all(extent.is_complete for extent in answer.extents.values()),
-        "downloads": table_formats(
-            "diff", [*(pair for pair in given if pair[0] != "limit"), *chosen.items()]
-        ),
     }
+
+    def changed(change: Change) -> PageBlock:
+        title, why = _CHANGES[change]
+        rows = [(link, _shown(link, settings.replay)) for link in answer.links[change]]
+        facts = {
+            "title": title,
+            "why": why,
+            "rows": rows,
+            "total": totals[change],
+            "tables": downloads,
+        }
+        return PageBlock(change.value, "changes", lambda: facts)
+
+    blocks = [changed(change) for change in _CHANGES if totals[change]]
+    return PageParts(
+        [controls, PageBlock("compared", "compared", lambda: compared), *blocks, steps], downloads
+    )
+
+
+def _ends(page: PageHistory) -> dict[str, str]:
+    """Return the times of the first and last capture, as of the parameters of a comparison.
+
+    For a page with fewer than two captures, these are when anything was seen first and last.
+    """
+    times, known = page.times, page.chronicle
+    ends = (times[0], times[-1]) if len(times) > 1 else (known.first or "", known.last or "")
+    return dict(zip(("first", "last"), ends, strict=True))
+
+
+def _chosen(page: PageHistory) -> dict[str, str]:
+    """Return the two times as given, by parameter; empty without one."""
+    first, last = _ends(page).values()
+    return {"from": page.asked.get("from", first), "to": page.asked.get("to", last)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,22 +141,17 @@ class Side:
 
 
 def _side(
-    asked: Asked,
+    page: PageHistory,
     chosen: Mapping[str, str],
     name: str,
     ends: tuple[Timestamp, Timestamp],
     answer: DiffAnswer,
-    chronicle: Chronicle,
 ) -> Side:
     """Return the side of parameter ``name``, ``from`` or ``to``; ``ends`` are the two times."""
     before, after = ends
     is_before = name == "from"
     when, in_force = (before, answer.before) if is_before else (after, answer.after)
-    times = [
-        time
-        for time in (captured.memento.timestamp for captured in chronicle.captures)
-        if (time < after if is_before else time > before)
-    ]
+    times = [time for time in page.times if (time < after if is_before else time > before)]
     now = max((one.memento.timestamp for one in in_force), default=when)
     earlier = max((time for time in times if time < now), default=None)
     later = min((time for time in times if time > when), default=None)
@@ -137,33 +159,22 @@ def _side(
         when,
         [(one, browse_address(one.memento.timestamp, one.memento.original)) for one in in_force],
         *(
-            None if time is None else asked.changed({**chosen, name: time})
+            None if time is None else page.asked.changed({**chosen, name: time})
             for time in (earlier, later)
         ),
     )
 
 
-def ends_of(chronicle: Chronicle) -> tuple[str, str]:
-    """Return the times of the first and last capture.
-
-    For a page with fewer than two captures, return when anything was seen first and last.
-    """
-    times = [captured.memento.timestamp for captured in chronicle.captures]
-    return (
-        (times[0], times[-1]) if len(times) > 1 else (chronicle.first or "", chronicle.last or "")
-    )
-
-
-def _steps_between(asked: Asked, chronicle: Chronicle) -> list[tuple[str, str]]:
+def _steps_between(page: PageHistory) -> list[tuple[str, str]]:
     """Return (words, address) of comparisons of adjacent captures in this view, newest first."""
-    times = sorted({captured.memento.timestamp for captured in chronicle.captures})
+    asked = page.asked
     parameters = [pair for pair in asked.given if pair[0] not in ("from", "to")]
     return [
         (
             f"{moment_in_words(before)} → {moment_in_words(after)}",
             address(asked.view, [*parameters, ("from", before), ("to", after)]),
         )
-        for before, after in reversed(list(pairwise(times)))
+        for before, after in reversed(list(pairwise(sorted({*page.times}))))
     ][:200]
 
 
@@ -207,10 +218,8 @@ class TextPortion:
     lines: Sequence[ComparedLine]
 
 
-def show_texts(
-    asked: Asked, store: Answers, settings: Settings, chronicle: Chronicle, axis: Axis
-) -> dict[str, object]:
-    """Return the template's data for the texts of two captures.
+def show_texts(page: PageHistory) -> PageParts:
+    """Return the texts of two captures.
 
     Without two given times, those of the first and last capture are compared.
 
@@ -218,37 +227,43 @@ def show_texts(
         BadParameterError: A parameter is wrong.
         StoreError: The store cannot be read.
     """
-    refuse_others(asked, "uri", "url", "from", "to")
+    page.refuse_others("from", "to")
     # The answer depends on archive files, which may change while the store does not.
-    g.etag = g.modified = None
-    first, last = ends_of(chronicle)
-    chosen = {"from": asked.get("from", first), "to": asked.get("to", last)}
-    data: dict[str, object] = {
-        "has_pages": settings.has_pages,
-        "chosen": chosen,
-        "compared": None,
-        "sides": [],
-        "steps": _steps_between(asked, chronicle),
-        "changes": address(View.CHANGES, asked.given),
-    }
-    if not settings.has_pages or not all(chosen.values()):
-        return data
-    query = DiffQuery.from_parameters(asked.given, first=first, last=last)
-    reader = current_reader()
-    found = [_text_at(store, reader, query.links.uri, at) for at in (query.first, query.last)]
-    texts = [text for _, text in found if text is not None]
-    compared = None
-    if len(texts) == len(found):
-        compared = compare_texts(*(map(printable, text.lines()) for text in texts))
-    return {
-        **data,
-        "sides": [side for side, _ in found],
-        "compared": compared,
-        "portions": [] if compared is None else list(_parts(compared)),
-        "is_equal": compared is not None
-        and all(line.change is LineChange.EQUAL for line in compared.lines),
-        "is_cut": compared is not None and (compared.is_cut or any(text.is_cut for text in texts)),
-    }
+    will_change()
+    chosen, settings = _chosen(page), page.settings
+    controls = PageBlock("controls", "texts_form", lambda: {"chosen": chosen})
+    steps = PageBlock("steps", "steps", lambda: {"steps": _steps_between(page)})
+    if not settings.has_pages:
+        return PageParts([PageBlock("texts", "texts", lambda: {"has_pages": False})])
+    if not all(chosen.values()):
+        return PageParts(
+            [controls, PageBlock("texts", "texts", lambda: {"has_pages": True}), steps]
+        )
+    query = DiffQuery.from_parameters(page.asked.given, **_ends(page))
+
+    def texts() -> Mapping[str, object]:
+        reader = current_reader()
+        found = [
+            _text_at(page.store, reader, query.links.uri, at) for at in (query.first, query.last)
+        ]
+        read = [text for _, text in found if text is not None]
+        facts = {
+            "has_pages": True,
+            "sides": [side for side, _ in found],
+            "changes": address(View.CHANGES, page.asked.given),
+        }
+        if len(read) < len(found):
+            return facts
+        compared = compare_texts(*(map(printable, text.lines()) for text in read))
+        return {
+            **facts,
+            "compared": compared,
+            "portions": [*_parts(compared)],
+            "is_equal": all(line.change is LineChange.EQUAL for line in compared.lines),
+            "is_cut": compared.is_cut or any(text.is_cut for text in read),
+        }
+
+    return PageParts([controls, PageBlock("texts", "texts", texts), steps])
 
 
 def _text_at(

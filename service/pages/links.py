@@ -1,28 +1,37 @@
-"""The links of a page as lists, at one time or all, and their texts: where and when seen."""
+"""The links of a page as lists, at one time or all, their texts, and its captures."""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
-from arclink.access.chronicles import Chronicle, unit_for, units_between
+from arclink.access.capture_fields import EXPLANATION
+from arclink.access.chronicles import unit_for, units_between
+from arclink.access.evidence import Explanation, explain
 from arclink.access.formats.fields import uri_ms_of
 from arclink.access.formats.link_rows import uri_m_of
+from arclink.access.formats.timemaps import ascii_in_path
 from arclink.access.levels import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
-from arclink.access.queries import MATCH_TYPE, BadParameterError, Direction, LinkQuery
-from arclink.access.reader import Evidence
+from arclink.access.queries import (
+    MATCH_TYPE,
+    BadParameterError,
+    Direction,
+    LinkQuery,
+    requested_span,
+)
+from arclink.access.reader import Evidence, State, state_of
 from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
-from arclink.access.timemaps import moment_of
+from arclink.access.timemaps import moment_of, uri_m
 from arclink.analysis.charts.pictures import Drawing, Strip, scale_of, share, strips
 from arclink.analysis.charts.svg import Axis, Bar, Mark, in_words, moment_in_words, most_of
 from arclink.model import Sighting, Timestamp
-from arclink.service.pages.html_output import shown_of
-from arclink.service.pages.requests import Asked, View, about, address, download
-from arclink.service.pages.saving import table_formats
-from arclink.service.settings import Settings
-from arclink.store.protocols import Answers
+from arclink.reasons import Reason
+from arclink.service.pages.blocks import PageBlock, PageParts, link_formats, shown_of, table_formats
+from arclink.service.pages.requests import PageHistory, View, about, address, download
 from arclink.timestamps import pad_high
+from arclink.uris.surts import method_of_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +65,10 @@ class Moment:
     marks: Sequence[tuple[Mark, str]]
 
 
-def moment_of_page(asked: Asked, at: Timestamp | None, chronicle: Chronicle, axis: Axis) -> Moment:
+def moment_of_page(page: PageHistory, at: Timestamp | None) -> Moment:
     """Return the time of the requested view."""
-    stops = {
-        Timestamp(captured.memento.timestamp): str(captured.memento.timestamp)
-        for captured in chronicle.captures
-    }
+    chronicle, axis = page.chronicle, page.axis
+    stops = {Timestamp(time): str(time) for time in page.times}
     if not stops:
         stops = {pad_high(unit.replace("-", "")): unit for unit in chronicle.inlinks}
     # One step back leads to before the state in force, not to the time at which it began.
@@ -74,6 +81,10 @@ def moment_of_page(asked: Asked, at: Timestamp | None, chronicle: Chronicle, axi
         unit = unit_for(chronicle.first, chronicle.last, None)
         steps = [*units_between(chronicle.first, chronicle.last, unit)]
         ends = [axis.x_of(pad_high(step.replace("-", ""))) for step in (steps[0], steps[-1])]
+
+    def then(time: str | None) -> str:
+        return page.asked.changed({"at": time, "from": None, "to": None})
+
     return Moment(
         at=at,
         words="all times together" if at is None else _in_words(at, unit),
@@ -81,17 +92,10 @@ def moment_of_page(asked: Asked, at: Timestamp | None, chronicle: Chronicle, axi
         steps=steps,
         ends=ends,
         number=_number(at, unit, steps),
-        earlier=asked.changed({"at": stops[before[-1]], "from": None, "to": None})
-        if before
-        else None,
-        later=asked.changed({"at": stops[later_stops[0]], "from": None, "to": None})
-        if later_stops
-        else None,
-        always=asked.changed({"at": None}),
-        marks=[
-            (mark, asked.changed({"at": mark.at, "from": None, "to": None}))
-            for mark in axis.marks(chronicle.captures)
-        ],
+        earlier=then(stops[before[-1]]) if before else None,
+        later=then(stops[later_stops[0]]) if later_stops else None,
+        always=page.asked.changed({"at": None}),
+        marks=page.marks(then),
     )
 
 
@@ -143,15 +147,14 @@ class LinkRow:
     hidden: int
 
 
-def show_links(
-    asked: Asked, store: Answers, settings: Settings, chronicle: Chronicle, axis: Axis
-) -> dict[str, object]:
-    """Return the template's data for the links.
+def show_links(page: PageHistory) -> PageParts:
+    """Return the links.
 
     Raises:
         BadParameterError: A parameter is wrong.
         StoreError: The store cannot be read.
     """
+    asked, axis = page.asked, page.axis
     query = LinkQuery.from_parameters(asked.given, limit=LIMIT)
     if query.limit == 0:
         raise BadParameterError("limit", "0", "at least 1 on this page; downloads can have all")
@@ -161,33 +164,44 @@ def show_links(
             query.match_type.value,
             "exact on this page; use /linkQuery for the others",
         )
-    answer = answer_link_query(store, query, settings.budget, settings.replay)
-    more = (
-        None
-        if answer.next is None
-        else address(
-            View.LINKS,
-            [*(pair for pair in asked.given if pair[0] != "cursor"), ("cursor", answer.next)],
-        )
+    answer = answer_link_query(page.store, query, page.settings.budget, page.settings.replay)
+    unplaced = [pair for pair in asked.given if pair[0] != "cursor"]
+    later = "" if answer.next is None else address(View.LINKS, [*unplaced, ("cursor", answer.next)])
+    downloads = link_formats(
+        (pair for pair in unplaced if pair[0] != "limit"), _RDF, ("validity", "evidence")
     )
-    for_programs = [pair for pair in asked.given if pair[0] not in ("limit", "cursor")]
-    for_other_formats = [pair for pair in for_programs if pair[0] not in ("validity", "evidence")]
-    return {
+    facts = {
         "answer": answer,
-        "inlinks": [_row(member, Direction.IN, answer, axis) for member in answer.inlinks],
-        "outlinks": [_row(member, Direction.OUT, answer, axis) for member in answer.outlinks],
-        "is_first": query.cursor is None,
-        "start": asked.changed({"cursor": None}),
-        "more": more,
-        "moment": moment_of_page(asked, query.at, chronicle, axis),
-        "downloads": [
-            *table_formats("linkQuery", for_programs),
-            *(
-                (form, download("linkQuery", [*for_other_formats, ("format", form)]))
-                for form in _RDF
-            ),
+        "lists": [
+            (
+                direction.value,
+                title,
+                [_row(member, direction, answer, axis) for member in members],
+            )
+            for direction, title, members in (
+                (Direction.IN, "Links to it", answer.inlinks),
+                (Direction.OUT, "Links on it", answer.outlinks),
+            )
+            if getattr(query.direction, f"is_{direction.value}")
+        ],
+        "tables": downloads,
+        "first": asked.changed({"cursor": None}) if query.cursor is not None else "",
+        "later": later,
+        "notes": []
+        if answer.is_grouped_in and answer.is_grouped_out
+        else [
+            "This list is too long to group: it is in the order of the graph, the same words may "
+            "be on several pages of the list, and a page may be short."
         ],
     }
+    moment = moment_of_page(page, query.at)
+    return PageParts(
+        [
+            PageBlock("controls", "links_form", lambda: {"moment": moment, "answer": answer}),
+            PageBlock("answer", "links", lambda: facts),
+        ],
+        downloads,
+    )
 
 
 def _row(member: Member, direction: Direction, answer: LinkAnswer, axis: Axis) -> LinkRow:
@@ -242,52 +256,162 @@ class _ShownAnchor:
     uri_m: str | None
 
 
-def show_anchors(
-    asked: Asked, store: Answers, settings: Settings, chronicle: Chronicle, axis: Axis
-) -> dict[str, object]:
-    """Return the template's data for the anchors.
+def show_anchors(page: PageHistory) -> PageParts:
+    """Return the anchors.
 
     Raises:
         BadParameterError: A parameter is wrong.
         StoreError: The store cannot be read.
     """
+    asked, axis, replay = page.asked, page.axis, page.settings.replay
     query = AnchorsQuery.from_parameters(asked.given, limit=_ANCHORS_LIMIT)
-    answer = answer_anchors(store, query, settings.budget, chronicle.seen, axis.unit)
+    answer = answer_anchors(page.store, query, page.settings.budget, page.chronicle.seen, axis.unit)
     has_time = query.period is None and bool(axis.units)
     charts = answer.over_time if has_time else [{} for _ in answer.anchors]
-    full = most_of(charts)
-    gaps, replay = axis.unknown(), settings.replay
-    bars = [axis.bars(counts, "link", "links", full) for counts in charts]
-    return {
+    full, gaps = most_of(charts), axis.unknown()
+    rows = [
+        _ShownAnchor(
+            anchor,
+            axis.bars(counts, "link", "links", full),
+            gaps,
+            uri_m_of(anchor.counts.first, replay),
+        )
+        for anchor, counts in zip(answer.anchors, charts, strict=True)
+    ]
+    scale = scale_of(axis, full) if has_time else ""
+    downloads = table_formats("anchors", (pair for pair in asked.given if pair[0] != "limit"))
+    facts = {
+        "tint": "in",
+        "small": f"{answer.total:,}",
         "answer": answer,
-        "full": full,
-        "rows": [
-            _ShownAnchor(anchor, of_anchor, gaps, uri_m_of(anchor.counts.first, replay))
-            for anchor, of_anchor in zip(answer.anchors, bars, strict=True)
-        ],
-        "by": asked.get("by"),
-        "everything": asked.changed({"limit": "0"}) if answer.total > len(answer.anchors) else None,
-        "downloads": table_formats("anchors", (pair for pair in asked.given if pair[0] != "limit")),
-        "pictures": {"anchors": lambda: _picture_of_anchors(answer, charts, axis, full)},
+        "has_time": query.period is None,
+        "scale": scale,
+        "rows": rows,
+        "later": asked.changed({"limit": "0"}) if answer.total > len(answer.anchors) else "",
+        "tables": downloads,
+        "pictures": {"anchors": lambda: _picture_of_anchors(answer, rows, axis, scale)},
     }
+    return PageParts(
+        [
+            PageBlock("controls", "anchors_form", dict),
+            PageBlock("anchors", "anchors", lambda: facts, "Texts of links to it"),
+        ],
+        downloads,
+    )
 
 
 def _picture_of_anchors(
-    answer: AnchorsAnswer, charts: Sequence[Mapping[str, int]], axis: Axis, full: int
+    answer: AnchorsAnswer, rows: Sequence[_ShownAnchor], axis: Axis, scale: str
 ) -> Drawing:
     """Return the anchors through time; without axis, or in rows per period, their numbers."""
     most = max((anchor.counts.links for anchor in answer.anchors), default=1)
-    rows = []
-    for anchor, counts in zip(answer.anchors, charts, strict=True):
-        links = anchor.counts.links
+
+    def strip(row: _ShownAnchor) -> Strip:
+        anchor, links = row.anchor, row.anchor.counts.links
         name = " · ".join(filter(None, (anchor.period, anchor.host, anchor.text or "no words")))
-        bars = axis.bars(counts, "link", "links", full)
-        rows.append(
-            Strip(printable(name), bars, "in", f"{links:,}", gaps=axis.unknown())
-            if counts
-            else share(printable(name), links, most, "in")
-        )
-    has_time = any(charts)
-    scale = scale_of(axis, full) if has_time else ""
+        if not row.bars:
+            return share(printable(name), links, most, "in")
+        return Strip(printable(name), row.bars, "in", f"{links:,}", gaps=row.gaps)
+
+    has_time = any(row.bars for row in rows)
     uri = printable_uri(answer.query.links.uri)
-    return strips(f"Anchors of links to {uri}", rows, axis if has_time else None, scale)
+    return strips(
+        f"Anchors of links to {uri}", [*map(strip, rows)], axis if has_time else None, scale
+    )
+
+
+AT_ONCE = 200
+"""Maximum number of captures on one page."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRow:
+    """One capture as the page shows it.
+
+    Attributes:
+        links: Number of distinct links it shows, counted as in all other views; None if unknown.
+        with_repeats: Number of links written on the page, if some are repeated; else None.
+        read_from: Archive file and offset of the record that was read, if it is another record.
+        changes: Address of the changes since the capture before; None for the first.
+        texts: Address of its text next to that of the capture before; None likewise, or if the
+            service shows no captures.
+        facts: The fields of the capture as in its explanation.
+    """
+
+    explanation: Explanation
+    uri_m: str | None
+    state: State
+    links: int | None
+    with_repeats: int | None
+    read_from: tuple[str, int] | None
+    changes: str | None
+    texts: str | None
+    facts: Mapping[str, str | int]
+
+
+def show_captures(page: PageHistory) -> PageParts:
+    """Return the captures.
+
+    Raises:
+        BadParameterError: A parameter is wrong.
+        StoreError: The store cannot be read.
+    """
+    page.refuse_others("from", "to")
+    asked, uri = page.asked, page.query.uri
+    span = requested_span(asked.get("from"), asked.get("to"))
+    explanations = list(islice(explain(page.store, uri, span), AT_ONCE + 1))
+    distinct = {one.memento: one.links for one in page.chronicle.captures}
+    rows: list[CaptureRow] = []
+    last: Timestamp | None = None
+    for one in explanations[:AT_ONCE]:  # changes are those between answers to GET
+        is_get = not method_of_key(one.memento.surt)
+        rows.append(_capture_row(page, one, last if is_get else None, distinct.get(one.memento)))
+        last = one.memento.timestamp if is_get else last
+    path = ascii_in_path(uri)
+    downloads = [
+        ("captures as JSON", download("explain", [("uri", uri), *asked.only("from", "to")])),
+        ("TimeMap as JSON", f"timemap/json/{path}"),
+    ]
+    if page.settings.replay or page.settings.has_pages:
+        downloads.append(("TimeMap", f"timemap/link/{path}"))
+    has_more = len(explanations) > AT_ONCE
+    facts = {
+        "small": f"{page.chronicle.mementos.count:,}",
+        "rows": rows,
+        "tables": downloads,
+        "first": asked.changed({"from": None}) if asked.get("from") else "",
+        "later": asked.changed({"from": explanations[AT_ONCE].memento.timestamp})
+        if has_more
+        else "",
+        "later_words": "Later captures ▸",
+    }
+    return PageParts([PageBlock("captures", "captures", lambda: facts, "Its captures")], downloads)
+
+
+def _capture_row(
+    page: PageHistory, explanation: Explanation, earlier: Timestamp | None, distinct: int | None
+) -> CaptureRow:
+    memento = explanation.memento
+    read = explanation.payload if explanation.reason is Reason.PAYLOAD_READ else None
+    written = dict(explanation.counts).get(Reason.LINK_KEPT, 0) if read else 0
+    is_elsewhere = read and (read.file, read.offset) != (memento.file, memento.offset)
+    is_get, is_known = not method_of_key(memento.surt), explanation.content is not None
+    replayed = uri_m(page.settings.replay, memento.timestamp, memento.original) if is_get else None
+
+    def since(view: View) -> str | None:
+        is_later = earlier not in (None, memento.timestamp)
+        return (
+            about(page.query.uri, view, from_=earlier, to=memento.timestamp) if is_later else None
+        )
+
+    return CaptureRow(
+        explanation,
+        uri_m=None if replayed is None else printable_uri(replayed),
+        state=State.READ if is_known else state_of(page.store, memento, None),
+        links=distinct,
+        with_repeats=written if written > (distinct or 0) else None,
+        read_from=(printable(read.file), read.offset) if read and is_elsewhere else None,
+        changes=since(View.CHANGES),
+        texts=since(View.TEXT) if page.settings.has_pages else None,
+        facts=EXPLANATION.of(memento),
+    )

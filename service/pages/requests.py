@@ -1,16 +1,20 @@
 """The request for a page, and the addresses of pages with other parameters."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Self
 from urllib.parse import urlencode
 
+from arclink.access.chronicles import Chronicle
 from arclink.access.queries import KINDS, BadParameterError, LinkQuery, as_page
 from arclink.access.texts import printable_uri
+from arclink.analysis.charts.svg import Axis, Mark
 from arclink.analysis.matrices.slices import Level
 from arclink.analysis.questions.table import QuestionScope
-from arclink.service.settings import LONGEST, in_ascii
+from arclink.model import Timestamp
+from arclink.service.settings import LONGEST, Settings, in_ascii
+from arclink.store.protocols import Answers
 from arclink.uris.hosts import is_ip_address, root_of
 
 
@@ -161,20 +165,52 @@ def linked(address: str) -> str:
     return address if is_short else ""
 
 
-def refuse_others(asked: Asked, *names: str) -> None:
-    """Refuse parameters that a view does not have.
+@dataclass(frozen=True, slots=True)
+class PageHistory:
+    """The request for a view of a page, and what the store knows about the page.
 
-    Raises:
-        BadParameterError: There is such a parameter.
+    Attributes:
+        asked: The request.
+        query: The query for everything that is known about the URI.
+        axis: The axis of time of its chronicle.
     """
-    for name, value in asked.given:
-        if name not in names:
-            raise BadParameterError(
-                name,
-                value,
-                f"one of the parameters view, {', '.join(names)}; an '&' inside the URI must "
-                "be written %26",
-            )
+
+    asked: Asked
+    query: LinkQuery
+    store: Answers
+    settings: Settings
+    chronicle: Chronicle
+    axis: Axis
+
+    @property
+    def uri(self) -> str:
+        """The URI as pages show it."""
+        return printable_uri(self.query.uri)
+
+    @property
+    def times(self) -> list[Timestamp]:
+        """The times of its captures, oldest first."""
+        return [captured.memento.timestamp for captured in self.chronicle.captures]
+
+    def marks(self, href: Callable[[str], str] | None = None) -> Sequence[tuple[Mark, str]]:
+        """Return the captures on the axis, each with an address; by default, the links then."""
+        href = href or (lambda at: about(self.query.uri, View.LINKS, at=at))
+        return [(mark, href(mark.at)) for mark in self.axis.marks(self.chronicle.captures)]
+
+    def refuse_others(self, *names: str) -> None:
+        """Refuse parameters that a view does not have, but for the URI.
+
+        Raises:
+            BadParameterError: There is such a parameter.
+        """
+        for name, value in self.asked.given:
+            if name not in ("uri", "url", *names):
+                raise BadParameterError(
+                    name,
+                    value,
+                    f"one of the parameters view, {', '.join(('uri', 'url', *names))}; an '&' "
+                    "inside the URI must be written %26",
+                )
 
 
 def plain_query(asked: Asked) -> LinkQuery:

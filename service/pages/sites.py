@@ -1,18 +1,18 @@
-"""A site or the whole archive, for people: its scopes, and one question at a time."""
+"""A site or the whole archive: several questions at a glance, or one question."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from arclink.access.declarations import FROM, TO, BadParameterError, Given, sort_out
 from arclink.access.queries import EVERYTHING, as_written, surt_asked
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.charts.pictures import Drawing
-from arclink.analysis.charts.svg import Axis, most_of
+from arclink.analysis.charts.pictures import Drawing, Strip, share, strips
+from arclink.analysis.charts.svg import Axis, day_in_words, most_of
 from arclink.analysis.matrices.slices import EVER, Level, Windows
 from arclink.analysis.questions.queries import (
     ADDRESSES,
@@ -36,29 +36,87 @@ from arclink.service.pages.answers import (
     SURVIVAL,
     about_name,
     address_with,
-    captures_picture,
+    captures_facts,
     cells,
     drawn,
     heading_of,
     host_asked,
     pairs_of,
     pairs_query,
-    through_time,
     title_of,
 )
-from arclink.service.pages.glance import Lane, lanes_picture
-from arclink.service.pages.growing import OF_GRAPH, Growing, grown
-from arclink.service.pages.growth import MOST_OPEN, OF_GROWTH, Growth
-from arclink.service.pages.html_output import shown_of
+from arclink.service.pages.blocks import PageBlock, PageParts, block_asked, shown_of, table_formats
+from arclink.service.pages.browse import browse_address
+from arclink.service.pages.glance import Lane, lanes_facts
+from arclink.service.pages.growing import MOST_OPEN, OF_GRAPH, OF_GROWTH, Growing, Growth, grown
 from arclink.service.pages.requests import about, part_of
-from arclink.service.pages.saving import table_formats
-from arclink.service.pages.site_glance import MOST_ROWS, at_a_glance
+from arclink.service.stores import will_change
 from arclink.service.tables import NotReadyError, ServiceTables, limit_in_words
 from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of, is_ip_address
 
 if TYPE_CHECKING:
     from arclink.analysis.questions.asking import AskAnswer
+
+_AT_A_GLANCE = (
+    "most-linked",
+    "linkers",
+    "anchors",
+    "new-anchors",
+    "led-to",
+    "broken",
+    "rising",
+    "diff",
+    "vanished",
+    "hosts",
+)
+"""The questions at a glance, in their order."""
+
+
+_FROM_OUTSIDE = {
+    "linkers": ("Which other sites linked to it?", "Which sites linked to others?"),
+    "anchors": (
+        "With which words did other sites link to it?",
+        "With which words did sites link to each other?",
+    ),
+    "new-anchors": (
+        "Which words of other sites appeared and disappeared?",
+        "Which words of links appeared and disappeared?",
+    ),
+    "led-to": ("To which other sites did it lead?", "Which sites did others link to?"),
+}
+"""Those of them that are about links from other sites only, or to them: what they ask then about a
+site, and about the whole archive."""
+
+
+_COLUMNS = {
+    **dict.fromkeys(("most-linked", "broken"), "linking hosts"),
+    **dict.fromkeys(("new-anchors", "rising"), "linking pages"),
+}
+"""Names of the numbers of some of them, if the name of the column does not say it."""
+
+
+MOST_ROWS = 8
+"""Number of rows of each at a glance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A captured page that a reader may begin with.
+
+    Attributes:
+        uri: The page.
+        then: Address of its replay, at its newest capture without error.
+        title: Its title; empty if it has no title, or if that is not known.
+        text: The text that most links to it have; empty if they have no text, or likewise.
+        hosts: Number of hosts that link to it; None if it is not known.
+    """
+
+    uri: str
+    then: str
+    title: str = ""
+    text: str = ""
+    hosts: int | None = None
 
 
 _SUBJECTS = {
@@ -130,8 +188,8 @@ def several_typed(parameters: Iterable[tuple[str, str]]) -> str:
 
 def show_site(
     parameters: Iterable[tuple[str, str]], store: Scans, tables: ServiceTables
-) -> dict[str, object]:
-    """Return the template's data for a site, or for the whole archive.
+) -> tuple[PageParts, Mapping[str, Any]]:
+    """Return the blocks of a site, or of the whole archive; and the words of its page.
 
     Args:
         parameters: Of the request; `ASK` names the question, without it there are several.
@@ -154,16 +212,17 @@ def show_site(
     of_question = (pair for pair in pairs if pair[0] not in {ASK, *of_growth})
     given = sort_out(of_question, ASK_PARAMETERS)
     query = AskQuery.of(given, name=name or next(iter(QUESTIONS)))
-    written = printable(query.asked[0].written)
-    words: dict[str, object] = {
-        "heading": heading_of(query),
-        "subject": _subject(query),
-        "scopes": scopes_of(written, query.scope),
-        "tabs": _tabs(given, name),
-    }
     if name:
-        return {**words, **_whole(given, growth, query, store, tables)}
-    return {**words, **at_a_glance(given, query, store, tables)}
+        shown, words = _whole(given, growth, query, store, tables)
+    else:
+        shown, words = _at_a_glance(given, query, store, tables)
+    return shown, {
+        "uri": heading_of(query),
+        "subject": _subject(query),
+        "scopes": scopes_of(printable(query.asked[0].written), query.scope),
+        "tabs": _tabs(given, name),
+        **words,
+    }
 
 
 def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]:
@@ -237,12 +296,12 @@ def _subject(query: AskQuery) -> str:
     return _SUBJECTS[QuestionScope.HOST] if is_ip_address(host) else subject.format(host=host)
 
 
-def _tabs(given: Given, name: str) -> list[tuple[str, str, bool]]:
+def _tabs(given: Given, name: str) -> list[tuple[str, str, bool, str]]:
     of_question = (LEVEL, BY, EXTERNAL, LIMIT, WORDS, TERM)
     about_it = pairs_of(given, *(one.name for one in of_question))
     glance = address_with(about_it) if about_it else "?"
-    return [("At a glance", glance, not name)] + [
-        (question.title, address_with([*about_it, (ASK, one)]), one == name)
+    return [("At a glance", glance, not name, "")] + [
+        (question.title, address_with([*about_it, (ASK, one)]), one == name, "")
         for one, question in QUESTIONS.items()
         if not question.needs_address or given.found(ADDRESSES)[1]
     ]
@@ -250,65 +309,86 @@ def _tabs(given: Given, name: str) -> list[tuple[str, str, bool]]:
 
 def _whole(
     given: Given, growth: Given, query: AskQuery, store: Scans, tables: ServiceTables
-) -> dict[str, object]:
+) -> tuple[PageParts, Mapping[str, Any]]:
     asked = len(query.asked)
     if query.name == LINKS:
         query = replace(query, asked=query.asked[:MOST_OPEN])
+    question = query.question
     answer = tables.answer(store, query)
     names = answer.table.column_names
-    lanes, full = _lanes(query, answer)
     pictures, growing, unmade, over = _drawn(given, growth, query, answer, store, tables)
-    lanes_axis = _axis_of(answer) if lanes else None
-    lanes_pictures: dict[str, Callable[[], Drawing]] = {}
-    if lanes_axis:
-        ranks = query.question.ranks
-        lanes_pictures["lanes"] = partial(
-            lanes_picture, title_of(query), lanes, lanes_axis, "in", full, ranks
-        )
+    if unmade and not over:
+        will_change()
     everything = [*pairs_of(given, LIMIT.name), (LIMIT.name, "0")]
-    rows = cells(query, answer)
-    return {
-        "question": query.question,
-        "known": answer.known,
-        "why_unknown": answer.why_unknown,
-        "unchanged": answer.unchanged,
-        **through_time(answer.known),
-        "columns": names,
-        "meanings": MEANINGS,
-        "rows": [[row[name] for name in names] for row in rows],
-        "total": answer.total,
-        "found": answer.found,
-        "lanes": lanes,
-        "full": full,
-        "lanes_axis": lanes_axis,
+    downloads = table_formats(f"ask/{query.name}", everything, has_uris=query.has_uris)
+    words = {"question": question, "what": question.title, "over": over, "growing": growing}
+    controls = {
         "asked_of": (len(query.asked), asked) if asked > len(query.asked) else None,
-        "everything": address_with([*everything, (ASK, query.name)]) if answer.left_out else None,
         "given": [
             (ASK, query.name),
             *pairs_of(given, LEVEL.name, BY.name, EXTERNAL.name, FROM.name, TO.name, WORDS.name),
         ],
         "level": query.level,
-        "period": query.windows.period,
-        "by": "" if query.windows == Windows(query.question.period) else query.windows.written,
+        "by": "" if query.windows == Windows(question.period) else query.windows.written,
         "is_external": query.is_external,
         "words": query.words if query.name == "find" else None,
         "since": given.text(FROM),
         "until": given.text(TO),
-        "downloads": table_formats(f"ask/{query.name}", everything, has_uris=query.has_uris),
-        "drawn": pictures,
-        "growing": growing,
-        "most_open": MOST_OPEN,
-        "is_whole": bool(over) or not unmade,
-        "over": over,
-        "unmade": unmade,
-        "pictures": {
-            **captures_picture(query, answer.known),
-            **lanes_pictures,
-            **{name: partial(_same, picture) for name, picture in pictures.items()},
-            **(growing.pictures if growing else {}),
-            **dict.fromkeys(unmade, _not_made),
-        },
+        "has_no_graph": OF_GRAPH[0] in unmade and not growing,
     }
+
+    def rows() -> Mapping[str, Any]:
+        shown = cells(query, answer)
+        return {
+            "columns": names,
+            "meanings": MEANINGS,
+            "rows": [[row[name] for name in names] for row in shown],
+            "total": answer.total,
+            "found": answer.found,
+            "unchanged": answer.unchanged,
+            "why_unknown": answer.why_unknown,
+            "tables": downloads,
+            "later": address_with([*everything, (ASK, query.name)]) if answer.left_out else "",
+        }
+
+    label = "Captures of the archive"
+    if heading_of(query) and question.basis.value == "part":
+        label = "Captures of it"
+    blocks = [
+        PageBlock("controls", "question_form", lambda: controls),
+        PageBlock("captures", "history", partial(captures_facts, query, answer.known, label)),
+        PageBlock("notes", "graph_notes", lambda: controls),
+    ]
+    if not answer.known.captures:
+        return PageParts(blocks, downloads), words
+    lanes = _lanes(query, answer)
+    if lanes:
+        blocks.append(PageBlock("lanes", "lanes", lambda: lanes, "Through time"))
+    if growing or OF_GRAPH[0] in unmade:
+        facts = {
+            "most_open": MOST_OPEN,
+            "period": query.windows.period,
+            "pictures": {
+                **(growing.pictures if growing else {}),
+                **{one: _not_made for one in OF_GRAPH if one in unmade},
+            },
+        }
+        blocks.append(PageBlock("network", "growing", lambda: facts))
+
+    def of_picture(name: str, picture: Drawing) -> Mapping[str, Any]:
+        is_part = name in unmade
+        return {
+            "style": "panel",
+            "picture": picture,
+            "is_part": is_part,
+            "pictures": {name: _not_made if is_part else partial(_same, picture)},
+        }
+
+    blocks += [
+        PageBlock(name, "drawing", partial(of_picture, name, picture), picture.title)
+        for name, picture in pictures.items()
+    ]
+    return PageParts([*blocks, PageBlock("answer", "rows", rows)], downloads), words
 
 
 def _not_made() -> Drawing:
@@ -357,27 +437,26 @@ def _drawn(
     return pictures, growing, [*unmade, *([] if pairs else pictures)], over
 
 
-def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
-    """Return the greatest rows through time, and the number that a bar of full height means.
-
-    Without periods, and for several addresses, the list is empty.
-    """
+def _lanes(query: AskQuery, answer: "AskAnswer") -> Mapping[str, Any]:
+    """Return the greatest rows through time; nothing without periods, or for several addresses."""
     ranks, what = query.question.ranks, query.question.columns[0]
-    ends = answer.known
-    if query.name == LINKS or query.question.is_by_calendar:  # drawn as matrices; of two periods
-        return [], 0
-    has_periods = query.windows.period and "period" in answer.table.column_names
-    if not (ranks and has_periods and ends.first and ends.last):
-        return [], 0
-    if len(query.asked) > 1:
-        return [], 0
+    ends, period = answer.known, query.windows.period
+    has_lanes = ranks and period and "period" in answer.table.column_names
+    # Links are drawn as matrices; an answer by calendar is of two periods.
+    if query.name == LINKS or query.question.is_by_calendar or len(query.asked) > 1:
+        return {}
+    if not (has_lanes and ranks and period and ends.first and ends.last):
+        return {}
     rows: dict[str, list[Mapping[str, Any]]] = {}
     places: dict[str, int] = {}  # of rows with one number, the order of the answer decides
+    known: dict[str, set[str]] = {}  # the periods in which something is known of a linker
     taken: Counter[str] = Counter()
     for row in answer.table.to_pylist():
+        name = row[what] or ""
+        if query.question.names_linkers and row[ranks] is not None:
+            known.setdefault(name, set()).add(row["period"])
         if not row[ranks]:  # a linker without links in a period, or nothing is known of it then
             continue
-        name = row[what] or ""
         rows.setdefault(name, []).append(row)
         places[name] = min(places.get(name, taken[row["period"]]), taken[row["period"]])
         taken[row["period"]] += 1
@@ -385,14 +464,12 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
         rows, key=lambda name: (-max(row[ranks] for row in rows[name]), places[name], name)
     )
     chosen = greatest[: shown_of(len(greatest), _MOST_LANES)]
+    if not chosen:
+        return {}
     counts = {name: {row["period"]: row[ranks] for row in rows[name]} for name in chosen}
     full = most_of(counts.values())
-    axis = _axis_of(answer)
-    known: dict[str, set[str]] = {}
-    for row in answer.table.to_pylist() if query.question.names_linkers else ():
-        if row[ranks] is not None:
-            known.setdefault(row[what] or "", set()).add(row["period"])
-    return [
+    axis = Axis(period, ends.first, ends.last, answer.periods(period))
+    lanes = [
         Lane(
             name,
             about_name(name, query.level) if what == "name" and name else None,
@@ -403,10 +480,154 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> tuple[list[Lane], int]:
             axis.gaps(known[name]) if name in known else axis.unknown(),
         )
         for name in chosen
-    ], full
+    ]
+    return {
+        **lanes_facts("lanes", title_of(query), lanes, axis, "in", full, ranks),
+        "tables": (),
+        "small": f"with the greatest number in one {period.name.lower()}",
+        "caption": query.question.asks,
+        "what": query.question.asks,
+        "column": answer.table.column_names[1].capitalize(),
+        "wordless": "no words or no host",
+        "counted": ranks.capitalize(),
+    }
 
 
-def _axis_of(answer: "AskAnswer") -> Axis:
-    period = answer.query.windows.period
-    assert period is not None
-    return Axis(period, answer.known.first, answer.known.last, answer.periods(period))
+def _at_a_glance(
+    given: Given, query: AskQuery, store: Scans, tables: ServiceTables
+) -> tuple[PageParts, Mapping[str, Any]]:
+    """Return several questions; those not made yet have no rows. A block alone asks only its own.
+
+    Raises:
+        NotReadyError: The relations cannot be asked now.
+        UsageError: A package is not installed.
+        StoreError: The store cannot be read.
+    """
+    has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
+    names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
+    is_archive, alone = query.scope is QuestionScope.ARCHIVE, block_asked()
+    of_page = ["captures", *(["begin"] if is_archive else []), *names]
+    queries = {name: short_query(given, name) for name in of_page if not alone or alone == name}
+    answers = dict(zip(queries, tables.answers(store, [*queries.values()]), strict=True))
+    over = {
+        name: limit_in_words(error)
+        for name, answer in answers.items()
+        if answer is None and (error := tables.over_limit(store, queries[name]))
+    }
+    unmade = {name for name, answer in answers.items() if answer is None} - over.keys()
+    if unmade:
+        will_change()
+
+    def panel(name: str) -> Mapping[str, Any]:
+        asked, answer = queries[name], answers[name]
+        return {
+            **_panel(given, asked, answer),
+            "over": over.get(name),
+            "pictures": {name: partial(_panel_picture, asked, answer, store, tables)},
+        }
+
+    def captures() -> Mapping[str, Any]:
+        known, label = answers["captures"], "Captures" if is_archive else "Captures of it"
+        if known is None:
+            return {"known": None}
+        return captures_facts(queries["captures"], known.known, label)
+
+    blocks = [
+        PageBlock("captures", "history", captures),
+        *(
+            PageBlock(name, "panel", partial(panel, name), _asks(query, name), True)
+            for name in names
+        ),
+    ]
+    begin = answers.get("begin")
+    return PageParts(blocks), {
+        "beginnings": begin and _beginnings(begin),
+        "waits_for_all": not alone and unmade.issuperset(names),
+    }
+
+
+def _panel_picture(
+    query: AskQuery, answer: "AskAnswer | None", store: Scans, tables: ServiceTables
+) -> Drawing:
+    """Return the first rows of an answer, with their numbers or times."""
+    answer = answer or tables.answer(store, query)
+    what, ranks = query.question.columns[0], query.question.ranks
+    rows = answer.table.to_pylist()
+    most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
+
+    def strip(row: Mapping[str, Any]) -> Strip:
+        label = printable(row[what] or "no name")
+        if not ranks:
+            return Strip(label, amount=day_in_words(row["last"]), height=16)
+        if row[ranks] is None:
+            return Strip(label, amount="not known", height=16)
+        return share(label, row[ranks], most)
+
+    return strips(
+        title_of(query),
+        [*map(strip, rows)],
+        scale=f"Numbers are {ranks}." if ranks else "Last seen without error.",
+    )
+
+
+def short_query(given: Given, name: str) -> AskQuery:
+    """Return a question about the part that parameters name, as it is asked at a glance."""
+    question = QUESTIONS[name]
+    return replace(
+        AskQuery.of(given, name=name),
+        level=question.level,
+        windows=Windows(question.period),
+        is_external=name in _FROM_OUTSIDE,
+        limit=MOST_ROWS,
+    )
+
+
+def _beginnings(answer: "AskAnswer") -> list[Beginning]:
+    return [
+        Beginning(
+            row["name"],
+            browse_address(row["last"], row["name"]),
+            row["title"] or "",
+            row["text"] or "",
+            row["hosts"],
+        )
+        for row in answer.table.to_pylist()
+    ]
+
+
+def _asks(query: AskQuery, name: str) -> str:
+    """Return a question as it is asked at a glance."""
+    if name not in _FROM_OUTSIDE:
+        return QUESTIONS[name].asks
+    return _FROM_OUTSIDE[name][query.scope is QuestionScope.ARCHIVE]
+
+
+def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> dict[str, Any]:
+    """Return the first rows of an answer; without it, where it will be.
+
+    A row is what it is about, why it is in the list, and its number or time.
+    """
+    question = query.question
+    pairs = [*pairs_of(given, EXTERNAL.name), (ASK, query.name)]
+    external = [(EXTERNAL.name, "true")] if query.is_external else []
+    href = address_with([*pairs, *external])
+    what, column = question.columns[0], question.ranks or "last"
+    shown = [] if answer is None else cells(query, answer)
+    has_times = question.period is not None or question.compares or not question.ranks
+    return {
+        "style": "panel",
+        "href": href,
+        "column": _COLUMNS.get(query.name, question.ranks or "last seen"),
+        "rows": [(row[what], row.get("state"), row[column]) for row in shown],
+        "is_made": answer is not None,
+        "unknown": answer is not None and answer.unknown,
+        "total": answer is not None and answer.total,
+        # Where the answer is that has links within a site, too.
+        "inside": address_with(pairs) if query.is_external else "",
+        "by_year": "" if has_times else f"{href}&{BY.name}=year",
+        "tables": table_formats(
+            f"ask/{query.name}",
+            [*(pair for pair in pairs if pair[0] != ASK), *external, (LIMIT.name, "0")],
+            has_uris=query.has_uris,
+        ),
+    }

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from selectolax.lexbor import LexborHTMLParser
 
 from arclink.model import Surt
-from arclink.service.pages.growth import MOST_OPEN
+from arclink.service.pages.growing import MOST_OPEN
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from tests.service.conftest import client_of

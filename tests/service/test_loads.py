@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from arclink.model import Batch, Forgotten, Surt
 from arclink.reasons import Reason
-from arclink.service.pages.html_output import without_marks
+from arclink.service.pages.blocks import without_marks
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.location import open_store

@@ -325,7 +325,7 @@ def test_foreign_texts_keep_their_direction_to_themselves(client: FlaskClient) -
         pytest.param(
             "?uri=x.example/a|b&view=links",
             200,
-            "No captures to show. The links of this page are unknown",
+            "No captures to show, so the links on it are unknown",
             id="no outlinks known",
         ),
         pytest.param(
@@ -373,7 +373,7 @@ def test_foreign_texts_keep_their_direction_to_themselves(client: FlaskClient) -
         pytest.param(
             "?uri=http://c.example/%3Fq=1%26r=2&direction=out",
             200,
-            "Captured, but not read.",
+            "Captured, but not read, so the links on it are unknown",
             id="not read",
         ),
         pytest.param(
@@ -921,7 +921,7 @@ def test_captures_show_the_titles_that_are_known() -> None:
 
 
 def test_captures_come_in_pages(monkeypatch: pytest.MonkeyPatch, client: FlaskClient) -> None:
-    monkeypatch.setattr("arclink.service.pages.captures.AT_ONCE", 1)
+    monkeypatch.setattr("arclink.service.pages.links.AT_ONCE", 1)
     first = page(client, f"?uri={A}&view=captures")
     second = page(client, hrefs(first, ".paging a[rel=next]")[0])
     assert [len(cells(html.css("table.told")[0])) for html in (first, second)] == [1, 1]

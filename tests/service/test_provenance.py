@@ -610,7 +610,7 @@ def test_a_page_stays_the_same_at_midnight(
 ) -> None:
     pages = []
     for day in ("2026-11-29", "2026-11-30"):
-        for module in ("access.provenance", "service.pages.saving"):
+        for module in ("access.provenance", "service.pages.blocks"):
             monkeypatch.setattr(f"arclink.{module}.today", lambda day=day: day)
         pages.append(client.get(f"/?uri={A}"))
     first, second = pages

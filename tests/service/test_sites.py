@@ -21,7 +21,7 @@ from arclink.analysis.relations import database as asking
 from arclink.analysis.relations.database import ShownRelations
 from arclink.analysis.relations.kept import relations_of
 from arclink.model import Forgotten, Surt
-from arclink.service.pages import site_glance
+from arclink.service.pages import sites
 from arclink.service.pages.requests import View
 from arclink.service.settings import Settings
 from arclink.service.tables import ServiceTables
@@ -96,10 +96,8 @@ def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None
     assert words(shown.css_first("h1")) == "*.a.example"
     panels = [words(node) for node in shown.css(".panel h2")]
     assert panels == [
-        site_glance._FROM_OUTSIDE[name][0]
-        if name in site_glance._FROM_OUTSIDE
-        else QUESTIONS[name].asks
-        for name in site_glance._AT_A_GLANCE
+        sites._FROM_OUTSIDE[name][0] if name in sites._FROM_OUTSIDE else QUESTIONS[name].asks
+        for name in sites._AT_A_GLANCE
     ]
     assert "All pages of a.example and of the hosts below it." in words(shown.css_first(".about"))
     tabs = hrefs(shown, "nav.views a")
@@ -574,10 +572,8 @@ def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
     assert words(front.css_first("h1")) == "The <thaw>"
     assert "Pages of 2010" in words(front.css_first(".lead"))
     assert [words(node) for node in front.css(".panel h2")] == [
-        site_glance._FROM_OUTSIDE[name][1]
-        if name in site_glance._FROM_OUTSIDE
-        else QUESTIONS[name].asks
-        for name in site_glance._AT_A_GLANCE
+        sites._FROM_OUTSIDE[name][1] if name in sites._FROM_OUTSIDE else QUESTIONS[name].asks
+        for name in sites._AT_A_GLANCE
     ]
     for href in hrefs(front, ".panel a"):
         assert client.get(f"/{href}").status_code == 200, href
