@@ -19,8 +19,10 @@ CAPABILITIES: Final[Mapping[str, str]] = {
 }
 """What can be asked and is answered in rows (`arclink.access.capabilities`), by its name."""
 
-STORES: Final[Mapping[str, str]] = {"cassandra": "arclink.engines.cassandra.location"}
-"""Kinds of stores on servers by the scheme of their URLs (`arclink.store.location.RemoteKind`)."""
+STORES: Final[Mapping[str, str]] = {
+    "cassandra": "arclink.engines.cassandra.location:CassandraLocation"
+}
+"""Stores on servers by the scheme of their URLs (`arclink.store.location.RemoteLocation`)."""
 
 FILES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("hdfs", "webhdfs", "swebhdfs"), "arclink.engines.hdfs:files_in_hdfs"),

@@ -50,7 +50,7 @@ def test_every_option_is_made_from_a_declaration() -> None:
 
 
 ADDED = """
-from arclink.access import common
+from arclink.access import declarations as common
 from arclink.access.declarations import TEXT, Parameter
 
 PROBE = Parameter("probe-tone", "The tone of the probe.", TEXT, metavar="TONE")
