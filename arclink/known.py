@@ -34,7 +34,7 @@ class KnownLinks:
 
     Attributes:
         captures: Their number, each capture once; None if it is not known.
-        read: Number of those whose links are known (`arclink.store.known_payloads`): they were
+        read: Number of those whose links are known (`arclink.store.known_captures`): they were
             read, or they are errors or redirects, which have none; but not redirects to a variant
             of their own URI. None if it is not known.
         first: Timestamp of the first of these; None if no links are known, or if that is not known.

@@ -28,7 +28,7 @@ from arclink.access.capabilities import (
     takes,
     text_of,
 )
-from arclink.access.capture_fields import decode_cursor
+from arclink.access.cursors import decode_cursor
 from arclink.access.declarations import (
     AT,
     AT_OR_SPAN,
@@ -614,8 +614,8 @@ class LinkGraph(Methods, Closing):
         """Return the graph of all links at a level.
 
         Nodes are URIs (with their ``surt``), hosts or domains, and have the attributes of
-        `arclink.analysis.export.graphs.NodeFacts`. Links have ``weight`` (number of mementos
-        that show the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
+        `arclink.analysis.export.graphs.NodeFacts`. Links have ``weight`` (number of mementos that
+        show the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
 
         Raises:
             BadParameterError: A parameter is wrong.

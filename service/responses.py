@@ -24,12 +24,16 @@ from arclink.service.settings import LONGEST, in_ascii
 #
 # A 304 gets no policy headers: a client replaces the headers that it stored with the 200 by those
 # of the 304, so a policy that differs from the stored one would disable style and script of the
-# stored page.  Other origins may read answers only where the operator allows it (CORS). The service
-# has no data that is private to a user and neither sets nor reads cookies, so credentials are never
-# allowed.  Search engines are asked to index only the front pages and descriptions: links between
-# views are endless, and each view costs a query.  Source: RFC 9110, section 15.4.5 (304 Not
-# Modified); RFC 9111, section 3.2 (updating stored header fields); the Fetch standard, section 3.2
-# (CORS protocol); RFC 9309 (robots.txt).
+# stored page.
+#
+# Other origins may read answers only where the operator allows it (CORS). The service has no data
+# that is private to a user and neither sets nor reads cookies, so credentials are never allowed.
+#
+# Search engines are asked to index only the front pages and descriptions: links between views are
+# endless, and each view costs a query.
+#
+# Source: RFC 9110, section 15.4.5 (304 Not Modified); RFC 9111, section 3.2 (updating stored header
+# fields); the Fetch standard, section 3.2 (CORS protocol); RFC 9309 (robots.txt).
 
 # What browsers may use archived bytes for: never for a part of a page of this origin.
 #

@@ -23,8 +23,9 @@ from arclink.store.embargo import Embargo
 #
 # Every address of the service (in pages, headers, redirects, TimeMaps, policies and the
 # description) begins with ``request.script_root``, which WSGI calls ``SCRIPT_NAME``: the path of
-# the public address, and below it the name of a collection. Nothing else makes a path.  Source: PEP
-# 3333, *environ Variables*.
+# the public address, and below it the name of a collection. Nothing else makes a path.
+#
+# Source: PEP 3333, *environ Variables*.
 
 # The names under which a service answers: other names in ``Host`` are refused.
 #

@@ -323,7 +323,9 @@ def current_store() -> Scans:
 # The validator is made before the store is read for the answer. If a batch is loaded in between,
 # the validator is too old: the client then requests the same answer once more, but never uses an
 # old answer as a new one. The validator is weak: the same answer may be written, or compressed by a
-# proxy, in other bytes.  Source: RFC 9110, sections 8.8 (validators) and 13.1 (preconditions).
+# proxy, in other bytes.
+#
+# Source: RFC 9110, sections 8.8 (validators) and 13.1 (preconditions).
 
 CHANGING: Final = frozenset(
     {

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, filterfalse
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arclink.access.capture_fields import (
+from arclink.access.cursors import (
     DONE,
     FIRST_IN_RANGE,
     FIRST_INLINK,
@@ -42,7 +42,7 @@ from arclink.access.timemaps import NO_REPLAY, ReplayPrefix
 from arclink.errors import UsageError
 from arclink.known import NOT_COUNTED, KnownLinks
 from arclink.model import Memento, Timestamp, UriId, UriR
-from arclink.store.known_payloads import target_of_redirect
+from arclink.store.known_captures import target_of_redirect
 from arclink.store.protocols import Answers, StoreState
 from arclink.uris.surts import surt_of
 

@@ -18,16 +18,8 @@ from typing import Annotated, Any, NamedTuple, Self, TypedDict
 
 import orjson
 
-from arclink.access.capture_fields import (
-    CDX,
-    UNKNOWN,
-    Collapse,
-    Collapser,
-    CursorError,
-    decode_fields,
-    encode_fields,
-    parse_collapse,
-)
+from arclink.access.capture_fields import CDX, UNKNOWN, Collapse, Collapser, parse_collapse
+from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
     FROM,
     LIMIT,

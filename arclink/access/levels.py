@@ -46,7 +46,7 @@ from arclink.access.tallies import (
 )
 from arclink.known import KnownLinks
 from arclink.model import Kind, Memento, Surt
-from arclink.store.known_payloads import is_read
+from arclink.store.known_captures import is_read
 from arclink.store.protocols import Answers
 from arclink.uris.hosts import Host, domain_of
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
 
-from arclink.access.capture_fields import DONE, Cursor, CursorError, InRange, decode_cursor
+from arclink.access.cursors import DONE, Cursor, CursorError, InRange, decode_cursor
 from arclink.access.declarations import (
     COMMON,
     TEXT,

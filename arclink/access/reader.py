@@ -50,7 +50,7 @@ from arclink.model import (
 from arclink.portions import portions
 from arclink.store.blocks.rows import capture_named
 from arclink.store.filtered import with_pages
-from arclink.store.known_payloads import LOCATION, has_own_status, leads_to_itself
+from arclink.store.known_captures import LOCATION, has_own_status, leads_to_itself
 from arclink.store.protocols import Answers
 from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
@@ -62,13 +62,16 @@ if TYPE_CHECKING:
 #
 # - A redirect to a variant of its own URI (http to https, with or without www, a slash or a port)
 #   says nothing about the page: replay, links in force, differences, histories and questions skip
-# it.   Its own link is still listed among the links of its time. - A revisit says what the capture
-# says that it repeats: links, type, and status if it has none of   its own. "Not modified" is no
-# status of its own. - An error says that the page has no links at that time, another redirect that
-# it has only this one. - Of any other capture that was not read, the links are unknown: "not
-# captured" and "not read" do   not mean "no link".  What of this stores count is in
-# `arclink.store.known_payloads`. Questions read the same from `arclink.analysis.relations`, whose
-# columns are made here (`what_they_say`).
+#   it. Its own link is still listed among the links of its time.
+# - A revisit says what the capture says that it repeats: links, type, and status if it has none of
+#   its own. "Not modified" is no status of its own.
+# - An error says that the page has no links at that time, another redirect that it has only this
+#   one.
+# - Of any other capture that was not read, the links are unknown: "not captured" and "not read" do
+#   not mean "no link".
+#
+# What of this stores count is in `arclink.store.known_captures`. Questions read the same from
+# `arclink.analysis.relations`, whose columns are made here (`what_they_say`).
 
 _MOST_ORIGINALS = 20
 """Number of URIs with the payload of a revisit at which its capture is looked for."""

@@ -19,7 +19,7 @@ import hashlib
 from collections.abc import Iterator
 from itertools import islice
 
-from arclink.access.capture_fields import (
+from arclink.access.cursors import (
     DONE,
     FIRST_INLINK,
     FIRST_OUTLINK,

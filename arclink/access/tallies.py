@@ -15,7 +15,7 @@ from enum import Enum
 from itertools import islice
 from typing import Any, NamedTuple, Self, TypeVar
 
-from arclink.access.capture_fields import CursorError, decode_fields, encode_fields
+from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
     KINDS,
     ConflictError,

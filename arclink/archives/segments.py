@@ -351,8 +351,9 @@ GZIP = Compression(
 # member may begin, or before the end of the file, the member ends there, and the bytes between need
 # not be decompressed. Otherwise the member is decompressed: it may be incomplete, have several
 # records, a wrong length, or unusual line ends after its block. About one page in a thousand has
-# compressed bytes that look like the beginning of a member.  A page of 40 KB takes 17 µs instead of
-# 60. Its CRC is not checked until the page is read.
+# compressed bytes that look like the beginning of a member.
+#
+# A page of 40 KB takes 17 µs instead of 60. Its CRC is not checked until the page is read.
 
 _START = 2 << 10
 """Compressed bytes that contain the heads of most records, and little of their bodies."""

@@ -37,7 +37,7 @@ from arclink.model import (
 )
 from arclink.reasons import Reason
 from arclink.store.blocks.rows import capture_named, captures_named
-from arclink.store.known_payloads import leads_to_itself
+from arclink.store.known_captures import leads_to_itself
 from arclink.store.protocols import Answers, Captures, Scans
 from arclink.uris.surts import surt_of
 

@@ -17,9 +17,9 @@ A token has everything that is needed to continue, so no process has to remember
 - the counts so far, so that the end of a stream that was interrupted says the same as the end of
   one that was not.
 
-The text is base64url with a checksum (`arclink.access.capture_fields`): a damaged token is
-recognised. It is not secret: a forged token can only name another position in data that the caller
-may read anyway.
+The text is base64url with a checksum (`arclink.access.cursors`): a damaged token is recognised. It
+is not secret: a forged token can only name another position in data that the caller may read
+anyway.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 
-from arclink.access.capture_fields import CursorError, decode_fields, encode_fields
+from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import BadParameterError
 from arclink.captures.order import Captures, OutgoingCapture, captures_in_order, timestamp_in
 from arclink.captures.queries import AFTER, Order, StreamPart, StreamQuery

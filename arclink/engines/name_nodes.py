@@ -19,9 +19,10 @@ from arclink.network.addresses import names_of, parse_server_address
 #
 # YARN gives each task of a secured cluster a file of tokens, and renews them. A client with a
 # ticket gets a token from the NameNode. A token is a secret: it is sent to servers of HDFS only,
-# and written nowhere.  Sources: ``org.apache.hadoop.security.Credentials`` and ``Token`` (the
-# file), RFC 4559 (tickets over HTTP),
-# https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/WebHDFS.html
+# and written nowhere.
+#
+# Sources: ``org.apache.hadoop.security.Credentials`` and ``Token`` (the file), RFC 4559 (tickets
+# over HTTP), https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/WebHDFS.html
 
 TOKEN_FILE = "HADOOP_TOKEN_FILE_LOCATION"
 """The environment variable with the path of a file of tokens; YARN sets it for tasks."""

@@ -62,16 +62,20 @@ from arclink.uris.surts import surt_of
 #
 # - all captures that filter named are damaged, but a further capture is sound;
 # - all rows with a checksum are revisits, and a capture without a checksum in its row turns out to
-# be   their payload; - the same for mementos of earlier batches (`arclink.store.known_payloads`).
+#   be their payload;
+# - the same for mementos of earlier batches (`arclink.store.known_payloads`).
+#
 # If these captures were in separate batches, each case would be resolved. This module gives the
 # same result within one batch: it joins the waiting pointers with the mementos of the batch, once
 # per round in which a payload still waits. With ``--heritrix-outlinks``, payloads for which no
-# capture is left get the links that the crawler recorded next to their revisits.  If no capture has
-# the checksum of a revisit, the capture that the revisit names is looked for, by the SURT of its
-# URI and its time. Each capture that revisits of a payload name takes one pass.  `pairs_of` makes
-# the sorted values of a checksum or of a named capture, and `further_pointers` reads them in one
-# pass, in memory that does not grow with the number of captures, revisits or originals of a
-# payload.
+# capture is left get the links that the crawler recorded next to their revisits.
+#
+# If no capture has the checksum of a revisit, the capture that the revisit names is looked for, by
+# the SURT of its URI and its time. Each capture that revisits of a payload name takes one pass.
+#
+# `pairs_of` makes the sorted values of a checksum or of a named capture, and `further_pointers`
+# reads them in one pass, in memory that does not grow with the number of captures, revisits or
+# originals of a payload.
 
 RECORDED = b"recorded"
 """Name of the relation of pointers to the links that crawlers recorded."""

@@ -42,9 +42,12 @@ from arclink.uris.surts import cdx_key, method_in_request, with_query_of_method
 # away. The two belong together if one of them names the other (``WARC-Concurrent-To``). If neither
 # names any record, they belong together if they have the same URI and time. A request belongs to
 # one response only, so that a preflight (OPTIONS) and the GET after it in the same second each get
-# their own.  A request that is farther away than `NEAR` records is not found. The method is then
-# unknown, which counts as GET. ARC files have no requests.  Source: ISO 28500:2017, 5.7
-# (WARC-Concurrent-To) and 6.4 (request).
+# their own.
+#
+# A request that is farther away than `NEAR` records is not found. The method is then unknown, which
+# counts as GET. ARC files have no requests.
+#
+# Source: ISO 28500:2017, 5.7 (WARC-Concurrent-To) and 6.4 (request).
 
 NEAR = 16
 """Most records from a capture to its request."""

@@ -48,11 +48,12 @@ from arclink.uris.surts import surt_of
 #
 # ::
 #
-#     payloads of the store ──▶ pointers ──▶ extract, join ──▶ links that differ? ──▶ join, invert
-#                                                                    │                    │
-#                                                              titles are kept     links are
-# replaced  Payloads are read in portions, and each portion is one step of the store: a killed run
-# continues after the last one. A payload that cannot be read keeps its links, and stays listed
+#    payloads of the store ──▶ pointers ──▶ extract, join ──▶ links that differ? ──▶ join, invert
+#                                                                   │                    │
+#                                                             titles are kept     links are replaced
+#
+# Payloads are read in portions, and each portion is one step of the store: a killed run continues
+# after the last one. A payload that cannot be read keeps its links, and stays listed
 # (`arclink.store.layouts.EARLIER_SETTING`).
 
 AT_ONCE = 20_000

@@ -36,7 +36,7 @@ from arclink.model import (
     maker,
 )
 from arclink.portions import portions
-from arclink.store.known_payloads import is_read
+from arclink.store.known_captures import is_read
 from arclink.store.protocols import (
     ContentBlock,
     KnownFile,

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, islice
 from operator import attrgetter
-from typing import Protocol
 
 from arclink.checksums import (
     is_of_page,
@@ -19,14 +18,9 @@ from arclink.checksums import (
     uri_of_reference,
 )
 from arclink.extract.reading_tasks import directed_by_name, may_be_named
-from arclink.known import NOT_MODIFIED, is_gone
 from arclink.model import (
     ALL_TIME,
-    REVISIT,
-    ContentId,
-    Kind,
     Memento,
-    Outlink,
     Payload,
     Scope,
     Span,
@@ -51,7 +45,6 @@ from arclink.rows.pointers import (
     directed,
 )
 from arclink.store.protocols import KnownPayloads
-from arclink.uris.resolution import checksum_of
 from arclink.uris.surts import surt_of
 
 # Payloads that wait for a capture of another batch.
@@ -59,9 +52,9 @@ from arclink.uris.surts import surt_of
 # - Mementos of earlier batches that wait for a payload which extract digested in this batch. Their
 #   rows had the checksum, but no capture of their batches was the payload. It was captured in this
 #   batch by a row without checksum, so filter could not join them. Or their original needs a
-# content   of its own, because its links are relative, and the archive file could not be read then.
+#   content of its own, because its links are relative, and the archive file could not be read then.
 # - Revisits of earlier batches that name a capture of this one, and revisits of this batch that
-# name   one of an earlier one (`arclink.rows.relations`).
+#   name one of an earlier one (`arclink.rows.relations`).
 
 
 def awaited_contents(digested: Iterable[Memento], store: KnownPayloads) -> Iterator[Pointer]:
@@ -140,75 +133,6 @@ def _capture(memento: Memento) -> FallBack:
 # A redirect to a variant of its own URI says nothing about the page, whose links stay unknown
 # (`arclink.access.reader`). Stores count by their own status: what a revisit without one repeats
 # may come with any later batch, on any page.
-
-LOCATION = Kind("http@location")
-"""The kind of the link of a redirect; only redirects have it."""
-
-_REDIRECTS = frozenset({LOCATION, Kind("http@refresh")})
-
-
-class _Links(Protocol):
-    """The part of a store that this module queries."""
-
-    def content_of(self, memento: Memento) -> ContentId | None:
-        """Return the content that a memento shows (`Answers.content_of`)."""
-
-    def outlinks(self, content: ContentId) -> Iterator[Outlink]:
-        """Yield the links of a content (`Answers.outlinks`)."""
-
-
-def is_read(store: _Links, memento: Memento, content: ContentId | None) -> bool:
-    """Return whether the links of a capture are known.
-
-    Args:
-        store: The store with the capture.
-        memento: The capture.
-        content: Its content; None if its payload was not read.
-    """
-    if content is None:
-        return is_gone(memento.status)
-    return not _leads_to_itself(store, memento, content)
-
-
-def leads_to_itself(store: _Links, memento: Memento) -> bool:
-    """Return whether ``memento`` redirects to a variant of its own URI: it says nothing then.
-
-    A redirect that was not read may do so: it is taken for another one.
-    """
-    return _may_redirect(memento) and _leads_to_itself(store, memento, store.content_of(memento))
-
-
-def target_of_redirect(store: _Links, memento: Memento) -> UriR | None:
-    """Return where a redirect leads to; None for other mementos and for unknown targets.
-
-    The target is that of ``Location``, or of ``Refresh`` if the redirect has no ``Location``.
-    """
-    return _target(store, memento, store.content_of(memento)) if _may_redirect(memento) else None
-
-
-def has_own_status(memento: Memento) -> bool:
-    """Return whether a memento has a status of its own; "not modified" does not count."""
-    return memento.status not in ("-", NOT_MODIFIED)
-
-
-def _may_redirect(memento: Memento) -> bool:
-    """Return whether a memento may be a redirect, at a glance: nearly no capture is one."""
-    if has_own_status(memento):
-        return memento.status.startswith("3")
-    return memento.record_type == REVISIT
-
-
-def _leads_to_itself(store: _Links, memento: Memento, content: ContentId | None) -> bool:
-    target = _target(store, memento, content)
-    return target is not None and surt_of(target) == memento.surt
-
-
-def _target(store: _Links, memento: Memento, content: ContentId | None) -> UriR | None:
-    if content is None or not _may_redirect(memento):
-        return None
-    if not has_own_status(memento) and is_of_page(checksum_of(content)):
-        return None
-    return next((link.target for link in store.outlinks(content) if link.kind in _REDIRECTS), None)
 
 
 _OF_CHECKSUM = frozenset(

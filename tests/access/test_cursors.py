@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.access.capture_fields import (
+from arclink.access.cursors import (
     DONE,
     Cursor,
     CursorError,

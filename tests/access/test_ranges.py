@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rdflib.collection import Collection
 
 from arclink.access.answers import Budget, LinkAnswer, Member, answer_link_query
-from arclink.access.capture_fields import DONE, FIRST_OUTLINK, Cursor, InRange, encode_cursor
+from arclink.access.cursors import DONE, FIRST_OUTLINK, Cursor, InRange, encode_cursor
 from arclink.access.formats import FORMATS
 from arclink.access.formats.statements import iri
 from arclink.access.levels import LevelQuery

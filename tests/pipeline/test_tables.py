@@ -30,8 +30,9 @@ from arclink.analysis.relations.by_tasks import (
     write_tables,
 )
 from arclink.analysis.relations.database import ShownRelations
-from arclink.analysis.relations.folder import make_part, read_state, tables_folder
+from arclink.analysis.relations.folder import tables_folder
 from arclink.analysis.relations.kept import relations_of
+from arclink.analysis.relations.state import make_part, read_state
 from arclink.cli.main import group
 from arclink.errors import ArclinkError, StoreError
 from arclink.files.sealed import SUMS, seal_folder

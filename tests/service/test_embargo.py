@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.access.capture_fields import DONE, Cursor, InlinkPosition, encode_cursor
+from arclink.access.cursors import DONE, Cursor, InlinkPosition, encode_cursor
 from arclink.access.queries import LinkQuery
 from arclink.access.timemaps import parse_replay
 from arclink.model import (

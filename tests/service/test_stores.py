@@ -113,7 +113,7 @@ def test_a_stream_that_cannot_begin_is_a_503(form: str) -> None:
 def test_a_cursor_with_a_content_that_is_not_there_is_a_problem(
     file_client: FlaskClient, tmp_path: Path
 ) -> None:
-    from arclink.access.capture_fields import DONE, Cursor, InlinkPosition, encode_cursor
+    from arclink.access.cursors import DONE, Cursor, InlinkPosition, encode_cursor
     from arclink.access.queries import LinkQuery
     from arclink.model import ContentId, Inlink, Kind, UriR
 

@@ -46,7 +46,7 @@ from arclink.model import (
 from arclink.rows.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
 from arclink.store.blocks.rows import checksum_shown, memento_shown
 from arclink.store.filtered import shown_inlinks
-from arclink.store.known_payloads import is_read
+from arclink.store.known_captures import is_read
 from arclink.store.layouts import STORE
 from arclink.store.protocols import (
     Cluster,

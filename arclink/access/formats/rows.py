@@ -166,7 +166,9 @@ def _name_of(column: str) -> str:
 # Parquet of answers in rows, through Arrow: columns with types, and what the answer is about.
 #
 # Times are in UTC. Parquet has no type with seconds, so they have milliseconds. Other types are
-# those that the answer declares, or else those of its values.  Source: Apache Parquet.
+# those that the answer declares, or else those of its values.
+#
+# Source: Apache Parquet.
 
 ABOUT = b"arclink"
 """Key of the metadata of a file: what it is about, as JSON."""

@@ -16,9 +16,10 @@ from arclink.analysis.charts.pictures import COLOURS, Drawing, colour, shortened
 #
 # The places come from forces: linked nodes attract each other, all nodes repel each other. The same
 # graph has the same places each time. A graph that has grown is placed in stages: the nodes that
-# were there first are placed without the others, and move little when these come.  Source:
-# Fruchterman, Reingold: Graph drawing by force-directed placement, Software: Practice and
-# Experience 21 (1991).
+# were there first are placed without the others, and move little when these come.
+#
+# Source: Fruchterman, Reingold: Graph drawing by force-directed placement, Software: Practice and
+#     Experience 21 (1991).
 
 WIDTH, HEIGHT = 900.0, 620.0
 _MARGIN_X, _MARGIN_Y = 90.0, 30.0

@@ -33,10 +33,12 @@ from arclink.uris.surts import surt_of
 # GEXF 1.3 for Gephi: a dynamic graph whose links appear and disappear, or one state of it.
 #
 # A dynamic graph has ``timeformat="date"``. Its spells are in days
-# (`arclink.analysis.export.graphs`), which Gephi can play and networkx can read. ``dateTime``
-# would suggest a precision that the data does not have, and networkx does not know it. A node
-# exists while one of its links does.  Source: GEXF 1.3 (https://gexf.net/schema.html); Gephi's
-# ImporterGEXF, which reads an interval without end as one that does not end.
+# (`arclink.analysis.export.graphs`), which Gephi can play and networkx can read. ``dateTime`` would
+# suggest a precision that the data does not have, and networkx does not know it. A node exists
+# while one of its links does.
+#
+# Source: GEXF 1.3 (https://gexf.net/schema.html); Gephi's ImporterGEXF, which reads an interval
+# without end as one that does not end.
 
 MOST_NODES = 100_000
 MOST_LINKS = 1_000_000

@@ -482,8 +482,9 @@ def in_pieces(lines: Iterator[str]) -> Iterator[bytes]:
 # page between them that shows it was gone (`arclink.access.reader`; a memento that was not read
 # shows nothing). A link that only one memento shows exists on that day. *In force*, with the
 # meaning of ``at``: from a memento that shows the link until the next memento of that page,
-# whatever its status, that does not show it; without such a memento there is no end.  A link
-# between hosts or domains exists while a link between their pages does.
+# whatever its status, that does not show it; without such a memento there is no end.
+#
+# A link between hosts or domains exists while a link between their pages does.
 
 Spell = tuple[int, int | None]
 """The first and last day, in the numbers of `date.toordinal`; None for no end."""

@@ -47,7 +47,7 @@ from arclink.access.reader import Budget
 from arclink.access.texts import printable, printable_uri
 from arclink.known import KnownLinks, ReadCapturesFields
 from arclink.model import ALL_TIME, ContentId, Outlink, Span, Surt, Timestamp, UriR
-from arclink.store.known_payloads import is_read
+from arclink.store.known_captures import is_read
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
 

@@ -105,8 +105,7 @@ def _write_sql_table(rows: Any) -> Iterator[bytes]:
     """Yield the answer as columns for a terminal, with the number of rows.
 
     Args:
-        rows: A reader of record batches
-        (`arclink.analysis.relations.database.SqlDatabase.reading`).
+        rows: A reader of record batches (`SqlDatabase.reading`).
     """
     names = rows.schema.names
     values = _rows_of(rows)

@@ -4,7 +4,7 @@
 
     ADDRESS/
         VERSION/                          of the store's state: complete if it has the file `state`
-            state                         as next to a store (`arclink.analysis.relations.folder`)
+            state                         as next to a store (`arclink.analysis.relations.state`)
             captures-00000-of-00004/      captures.parquet, checksums.txt
             links-00003-of-00016/         links.parquet, links-by-page.parquet, checksums.txt
 
@@ -24,23 +24,25 @@ from typing import NamedTuple
 from pyarrow.parquet import read_metadata
 
 from arclink.analysis.relations.folder import (
+    address_of,
+    check_mark,
+    note_address,
+    remove_at,
+    versions_at,
+)
+from arclink.analysis.relations.state import (
     CAPTURES,
     LINKS,
     LINKS_BY_PAGE,
     STATE,
     RelationsState,
-    address_of,
     are_whole,
     base_of,
-    check_mark,
     make_part,
-    note_address,
     read_state,
-    remove_at,
     replace_state,
     rows_in_store,
     state_of,
-    versions_at,
 )
 from arclink.analysis.relations.writing import PartWriter
 from arclink.errors import (

@@ -16,7 +16,9 @@ from pyarrow.parquet import read_metadata
 
 from arclink.access.texts import printable_uri
 from arclink.analysis.relations.by_tasks import fetch_relations
-from arclink.analysis.relations.folder import (
+from arclink.analysis.relations.folder import only_writer, tables_folder
+from arclink.analysis.relations.held import HeldRelations
+from arclink.analysis.relations.state import (
     ANSWERS,
     CAPTURES,
     LINKS,
@@ -26,16 +28,13 @@ from arclink.analysis.relations.folder import (
     are_whole,
     base_of,
     make_part,
-    only_writer,
     other_files,
     read_state,
     remove_others,
     replace_state,
     rows_in_store,
     state_of,
-    tables_folder,
 )
-from arclink.analysis.relations.held import HeldRelations
 from arclink.analysis.relations.writing import (
     CAPTURES_ORDER,
     IS_REFERENCE,

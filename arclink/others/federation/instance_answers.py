@@ -250,9 +250,10 @@ def _in_force(found: object) -> Iterator[ReceivedInForce]:
 # An instance may be wrong, old, or malicious. So ArcLink takes nothing over that it can determine
 # itself: it computes SURTs, drops links outside of the query, checks that times are times, and
 # cleans and truncates texts and URIs as in its own answers. An archive's statements about its own
-# captures cannot be checked, and appear under its name.  A link is refused as a whole if it is not
-# certain to belong to the queried page. Missing data is never repaired by assuming the queried
-# page.
+# captures cannot be checked, and appear under its name.
+#
+# A link is refused as a whole if it is not certain to belong to the queried page. Missing data is
+# never repaired by assuming the queried page.
 
 _LONGEST_TEXT = 1_000
 """Characters; longer link texts are truncated, as in extraction."""

@@ -13,7 +13,7 @@ from itertools import chain, groupby
 from typing import Any, Self
 
 from arclink.access.answers import InForce, LinkAnswer, fitting
-from arclink.access.capture_fields import CursorError, decode_fields, encode_fields
+from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
     COMMON,
     TIMES,

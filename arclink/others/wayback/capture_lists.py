@@ -47,11 +47,14 @@ from arclink.uris.surts import surt_or_none
 # 9, 10 or 11 columns, as in a CDX file pywb, Common Crawl            CDXJ: key, timestamp, JSON
 # object; or the object alone any of them, if configured    one JSON array of arrays, the first of
 # them with the names of columns =============================
-# =====================================================================  If the answer is
-# incomplete, the *resume key* follows after an empty line (an empty array). A TimeMap is a list of
-# links (RFC 7089, 5; RFC 6690), perhaps with links to further TimeMaps; it has no status, mime type
-# or checksum.  Source: https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server,
-# the manuals of pywb and OutbackCDX.
+# =====================================================================
+#
+# If the answer is incomplete, the *resume key* follows after an empty line (an empty array). A
+# TimeMap is a list of links (RFC 7089, 5; RFC 6690), perhaps with links to further TimeMaps; it has
+# no status, mime type or checksum.
+#
+# Source: https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server, the manuals of
+# pywb and OutbackCDX.
 
 _SEVEN = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
 

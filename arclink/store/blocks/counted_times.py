@@ -16,7 +16,7 @@ from arclink.known import KnownLinks, Seconds, within
 from arclink.model import ALL_TIME, Forgotten, Memento, Span, Surt, Timestamp, UriR
 from arclink.portions import portions
 from arclink.store.blocks.answers import AT_ONCE, BlockAnswers
-from arclink.store.known_payloads import is_read
+from arclink.store.known_captures import is_read
 from arclink.timestamps import day_of
 from arclink.uris.surts import keys_of_answers, surt_of
 

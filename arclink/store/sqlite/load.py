@@ -64,9 +64,10 @@ from arclink.uris.surts import surt_of
 # links than the crawler recorded with a revisit (docs/reference/heritrix.md). `LinkSource` has this
 # order. Within a batch, the better source has priority. If the poorer source came in an earlier
 # batch, extract reads the page for all originals of its payload, and this module removes the
-# contents from the poorer source. So any order of input gives the same graph.  Numbers of removed
-# contents are not used again: ``settings`` keeps how many contents were removed, and how many links
-# they had.
+# contents from the poorer source. So any order of input gives the same graph.
+#
+# Numbers of removed contents are not used again: ``settings`` keeps how many contents were removed,
+# and how many links they had.
 
 _RECORDED = Reason.PAYLOAD_RECORDED.name
 _COUNT = (

@@ -57,7 +57,7 @@ CREATE OR REPLACE TEMP MACRO is_known(content, status) AS
     content IS NOT NULL OR (left(status::VARCHAR, 1) IN ('3', '4', '5') AND status <> 304);
 
 -- Whether a capture of `captures` counts as one with known links: as in stores
--- (arclink/store/known_payloads.py), by its own status, which is null for most revisits. What a revisit
+-- (arclink/store/known_captures.py), by its own status, which is null for most revisits. What a revisit
 -- repeats may come with any later batch.
 CREATE OR REPLACE TEMP MACRO is_counted(content, status, leads_to_itself) AS
     is_known(content, status) AND NOT leads_to_itself;
