@@ -1,4 +1,6 @@
-"""What the core takes from the rooms after it: these tables, and nothing else.
+"""What is found by name: in the tables of the core, and in the rooms after it.
+
+The core takes nothing else from these rooms.
 
 Each row names a module, or what is in one: ``module`` or ``module:name``. A module is imported when
 its row is first used, so the core needs none of their packages. The doors (`arclink.operations`,
@@ -40,11 +42,11 @@ RUNNERS: Final[Mapping[str, str]] = {
     "emr": "arclink.engines.emr:LoggedEmrRunner",
     "spark": "arclink.engines.spark:run_alone",
 }
-"""What runs a job on an engine: runners of mrjob, and a function for Spark."""
+"""What runs a job that is started by hand on an engine: runners of mrjob, a function for Spark."""
 
 DERIVED: Final = "arclink.analysis.matrices.slice_cache:remove_derived"
 DERIVED_AT_ADDRESSES: Final = "arclink.analysis.relations.forgetting:remove_at_addresses"
-"""What removes all that was made of a store: next to it, and at the addresses that it remembers."""
+"""What a rebuild removes: all that was made of a store, next to it and at its addresses."""
 
 
 JOBS: Final[Mapping[str, str]] = {

@@ -1,4 +1,4 @@
-"""The HTTP service: one module per resource.
+"""The HTTP service, and the pages for people.
 
 Thin views parse a request, query and write the answer.
 

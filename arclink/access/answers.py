@@ -1,9 +1,9 @@
 """The answer to a link query: the links of a URI, with their times and texts.
 
-An answer is first collected and grouped (`groups`). If it exceeds 10,000 members or the budget of
-rows or characters, it is written in store order instead (`store_order`). The rest of a grouped
-answer also continues in store order if the store has changed between two pages. Outlinks and
-inlinks are decided separately. An answer about many pages (`ranges`) is always in store order.
+An answer is first collected and grouped (`arclink.access.reader`). If it exceeds 10,000 members or
+the budget of rows or characters, it is written in store order instead (`store_order`). The rest of
+a grouped answer also continues in store order if the store has changed between two pages. Outlinks
+and inlinks are decided separately. An answer about many pages is always in store order.
 """
 
 import sys

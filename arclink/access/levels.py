@@ -59,8 +59,7 @@ from arclink.uris.hosts import Host, domain_of
 # This answers for one page, by look-ups. For sites, the archive and several addresses, the question
 # `anchors` has the same rows, by SQL (`arclink.analysis.questions`); only look-ups know linking
 # hosts, the first capture as evidence, links in force at one time (``at``), filters and pages of
-# rows. What is counted, is counted by `arclink.access.tallies`, as hosts are
-# (`arclink.access.levels`).
+# rows. What is counted, is counted by `arclink.access.tallies`, as hosts are.
 
 _PARAMETERS: tuple[AnyParameter, ...] = (
     URI,

@@ -1,7 +1,7 @@
 """Estimate of what a collection costs on a cluster: hours and bytes, from measured rates.
 
 Like the paper's model (section 4), this one is linear in the number of captures. The stages cost
-what builds on the same engine cost (`arclink.engines.cluster_size`);
+what builds on the same engine cost;
 ``benchmarks/results-engines.md`` compares predicted and measured builds. The time of a stage is its
 CPU time divided over all processors, of which a part is lost to skew and waiting.
 """

@@ -3,7 +3,7 @@
 The rows have pywb's form (`arclink.rows.cdx.format_row`), and fields that save extract from reading
 a record again: the type, the target of a revisit, the target of a redirect, the languages. They
 come in the order of the file; their key is ready for sorting. A row has the method of its request
-if that is not GET and the request is near in the file (`arclink.filter.index`).
+if that is not GET and the request is near in the file.
 """
 
 from collections import Counter, deque

@@ -3,8 +3,8 @@
 Strategy. Pages arrive grouped by the SURT of their first original, so the pages of a site are
 adjacent, and most of their links are the same template links. A link that depends only on the
 page's origin is resolved once per origin; one that depends on the directory, once per directory;
-one that depends on more is resolved each time. Contents are written in blocks
-(`arclink.graph.join`). A link that is already in the block costs one look-up of its string.
+one that depends on more is resolved each time. Contents are written in blocks. A link that is
+already in the block costs one look-up of its string.
 
 Postings (target → contents) are collected for some blocks and then written, one line per target,
 never one line per link. A hub has several lines, for several tasks

@@ -1,4 +1,4 @@
-"""How jobs run: their base class, and runners for one machine, Hadoop, EMR and Spark.
+"""How jobs run: their base class, and what runs them on this machine.
 
 Importing any module of this package first supplies what mrjob needs from newer Pythons
 (`mrjob_compat`).

@@ -3,7 +3,7 @@
 * A task is a fork of the driver, which has loaded the heavy modules already.
 * Input is split at the first line or key border after a given number of bytes. A task reads its
   range of the file; no input is copied, and what maps write is sorted by sort(1).
-* Each relation of the output may be in separate files (`arclink.mapreduce.local`), as on
+* Each relation of the output may be in separate files, as on
   Hadoop. Rows that a reducer would only pass on (`ArclinkJob.PASSED_ON`) are then written by the
   map task and never sorted.
 * A task that dies (a native parser can crash, the kernel may need its memory) or lacks memory is

@@ -1,4 +1,4 @@
-"""Requests to other machines: one HTTP client, one rule for repeated attempts, and HDFS.
+"""Requests to other machines: one HTTP client, and one rule for repeated attempts.
 
 Other rooms have their own rules in addition: politeness to an archive
 (`arclink.others.wayback.client`), the limits of a federated query

@@ -187,7 +187,7 @@ PartSizes = Mapping[Path, int]
 def index(files: Sequence[KnownFile], folder: Path, run: JobRunner) -> Counts:
     """Write the CDXJ rows of archive files to ``folder/rows``, and faults to ``folder/findings``.
 
-    ``rows`` has one part per task, and one per range of a large file (`arclink.pipeline.stages`).
+    ``rows`` has one part per task, and one per range of a large file.
     """
     return Indexing(folder, run).index(files)
 

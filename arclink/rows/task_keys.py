@@ -3,7 +3,7 @@
 An engine sends a key to the reduce task that a hash of the key names. Numbers written as text would
 meet in some tasks and leave others idle. Here, consecutive numbers go to consecutive tasks.
 Hadoop's hash of bytes multiplies by 31 for each byte, so the hash of a number's digits to base 31
-is the number, plus a constant. On Spark, `arclink.mapreduce.spark_harness` reads the number.
+is the number, plus a constant. On Spark, `arclink.engines.spark` reads the number.
 
 Source: ``org.apache.hadoop.mapred.lib.KeyFieldBasedPartitioner``.
 """

@@ -1,1 +1,1 @@
-"""Stores of the link graph: the protocols, the shared codec, SQLite, Cassandra and the embargo."""
+"""Stores of the link graph: the protocols, the shared codec, SQLite and the embargo."""

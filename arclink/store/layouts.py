@@ -20,7 +20,7 @@ backups                 as a store, or as     those of a store; a folder of grap
 
 A file is *present*, *old*, *newer* or *damaged*. What is old is read as it is: it answers, it can
 be backed up, and it forgets captures (`Keys` says how to find them). Only additions need the
-present layout. ``arclink upgrade`` makes it (`arclink.store.upgrade`). Nothing old is called
+present layout. ``arclink upgrade`` makes it (`arclink.operations.upgrade`). Nothing old is called
 damaged, and no damaged file passes for an old one: an old file must be well-formed by the rules of
 its own layout.
 """

@@ -197,7 +197,7 @@ def take_back(store: Takedowns, path: Path) -> None:
 # ::
 #
 #     links.db              the store, with its own record of takedowns
-#     links.db.takedowns    the same list as a sealed file (`arclink.store.takedown_files`)
+#     links.db.takedowns    the same list as a sealed file
 #
 # `SqliteStore.forget` adds a takedown to the list before it commits it, so the list always has
 # every takedown of the store. The list only grows. When a new store at the path, or an older copy

@@ -347,7 +347,7 @@ def surt_of_query(text: str) -> Surt:
     """Return the SURT of a URI that a person wrote.
 
     ``http://`` may be missing, also before a host with port. URIs of other schemes need no host. A
-    method before a whole URI names the captures that answer it (`arclink.uris.surts`).
+    method before a whole URI names the captures that answer it.
 
     Raises:
         UriError: The text is not a URI: empty, blanks only, with a control character, or without a

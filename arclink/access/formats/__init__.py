@@ -1,7 +1,7 @@
-"""The formats of link answers, one module each.
+"""The formats of link answers, by name: each is a function of a module of this package.
 
 A writer takes a `LinkAnswer` and yields bytes. It reads ``outlinks`` once, then ``inlinks`` once,
-and does not hold a *streamed* answer in memory. To add a format, write one module with such a
+and does not hold a *streamed* answer in memory. To add a format, write such a
 function and add one line below. RDF formats have two profiles. A module is imported when an answer
 is written in its format.
 """

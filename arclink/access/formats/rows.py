@@ -388,7 +388,7 @@ class RowAnswer:
         return frozenset(one for one in named if str(self.types.get(one, "string")) == "string")
 
     def as_csvw(self, url: str, day: str = "") -> bytes:
-        """Return the metadata of the answer as CSV (`arclink.access.formats.rows`).
+        """Return the metadata of the answer as CSV.
 
         Args:
             url: Address of the CSV, relative to that of its metadata.

@@ -1,10 +1,9 @@
 """The sorted lists of SURTs, which answer questions by prefix.
 
 Keys of the other tables are hashed over the cluster. Each part of a batch also writes a sorted list
-of its SURTs; later the lists of several batches are merged
-(`arclink.engines.cassandra.surt_lists`). A list is the rows of one load and part in the table
-``surts``: chunks 0, 1, … with about a thousand SURTs each, and chunk `FENCES` with the first SURT
-of each of them.
+of its SURTs; later the lists of several batches are merged. A list is the rows of one load and part
+in the table ``surts``: chunks 0, 1, … with about a thousand SURTs each, and chunk `FENCES` with the
+first SURT of each of them.
 
 Lists with an even part number hold the captured SURTs, the others the targets of links. Lists of
 one step whose ranges do not overlap form a *chain*, which is read as one list. So the number of

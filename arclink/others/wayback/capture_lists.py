@@ -38,16 +38,14 @@ from arclink.uris.surts import surt_or_none
 
 # Parsing of a Wayback Machine's index: rows of its CDX server, or a TimeMap. Values only.
 #
-# `arclink.others.wayback.capture_lists` sends the queries. CDX servers answer in several dialects.
-# Without ``output=``, every one of them writes lines:
+# CDX servers answer in several dialects. Without ``output=``, every one of them writes lines:
 #
-# =============================
-# ===================================================================== OpenWayback, Internet
-# Archive 7 columns: key, timestamp, original, mime, status, checksum, length OutbackCDX
-# 9, 10 or 11 columns, as in a CDX file pywb, Common Crawl            CDXJ: key, timestamp, JSON
-# object; or the object alone any of them, if configured    one JSON array of arrays, the first of
-# them with the names of columns =============================
-# =====================================================================
+# ============================= ================================================================
+# OpenWayback, Internet Archive 7 columns: key, timestamp, original, mime, status, checksum, length
+# OutbackCDX                    9, 10 or 11 columns, as in a CDX file
+# pywb, Common Crawl            CDXJ: key, timestamp, JSON object; or the object alone
+# any of them, if configured    one JSON array of arrays, the first with the names of columns
+# ============================= ================================================================
 #
 # If the answer is incomplete, the *resume key* follows after an empty line (an empty array). A
 # TimeMap is a list of links (RFC 7089, 5; RFC 6690), perhaps with links to further TimeMaps; it has
