@@ -238,7 +238,7 @@ class ServiceTables:
             StoreError: The store cannot be read.
         """
         with analysis_extra():
-            from arclink.analysis.questions.queries import addresses_like
+            from arclink.analysis.questions.completion import addresses_like
 
         with (
             self._in_use(store) as opened,

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SEARCHED = (
     "arclink/*.py",
     "arclink/*.pyx",
-    "arclink/*.html",
+    "service/*.html",
     "cassandra_schema/*.cql",
     "benchmarks/*.md",
     "benchmarks/*.py",

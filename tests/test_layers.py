@@ -265,7 +265,11 @@ def test_only_the_tables_of_rooms_name_modules_in_strings() -> None:
 
 
 @pytest.mark.parametrize(
-    "table", ["CAPABILITIES", "STORES", "FILES", "READERS", "RUNNERS", "DERIVED"]
+    "table",
+    [
+        *("CAPABILITIES", "STORES", "FILES", "READERS", "RUNNERS", "JOBS"),
+        *("DERIVED", "DERIVED_AT_ADDRESSES"),
+    ],
 )
 def test_a_table_names_what_exists(table: str) -> None:
     rows = getattr(rooms, table)

@@ -132,3 +132,39 @@ found = mrjob.bin.pyspark
 print(before, found is None or found.__file__.endswith("__init__.py"))
 """
     assert said(code) == "False True"
+
+
+EXTRAS = (
+    "anyio bs4 cassandra duckdb gssapi igraph mcp networkx pandas pyarrow rdflib regex s3fs scipy"
+)
+"""Packages of the extras; what needs one names its extra when it is used, and not before."""
+
+WITHOUT_EXTRAS = """
+import sys
+
+sys.modules.update(dict.fromkeys(sys.argv[1].split()))
+
+import click
+
+import arclink.linkgraph, arclink.operations.functions, arclink.service.server
+from arclink.cli.main import group
+
+
+def commands_of(group, context):
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        yield name
+        if isinstance(command, click.Group):
+            yield from commands_of(command, context)
+
+
+print(*commands_of(group, click.Context(group)))
+"""
+
+
+def test_doors_open_without_the_packages_of_extras() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRAS, EXTRAS], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert {"links", "ask", "serve", "sql", "pagerank", "aggregate"} <= {*done.stdout.split()}

@@ -20,7 +20,11 @@ OUTSIDE = (
     *(
         "arclink.operations",
         "arclink.service",
-        "arclink.engines",
+        "arclink.engines.engine",
+        "arclink.engines.hadoop",
+        "arclink.engines.emr",
+        "arclink.engines.spark",
+        "arclink.engines.environment",
         "arclink.others.wayback",
         "tests.demos",
         "tests.durability",

@@ -22,7 +22,7 @@ from arclink.engines.hdfs import webhdfs_address
 from arclink.engines.name_nodes import ADDRESS, known_name_nodes
 from arclink.engines.object_store import is_object_store
 from arclink.errors import ArclinkError, PipelineError
-from arclink.mapreduce import job_settings as versions
+from arclink.mapreduce import job_settings
 from arclink.mapreduce.job_settings import CPU_OF_JVM, CPU_OF_PYTHON, FOR_OBJECTS, RELATIONS_APART
 from arclink.mapreduce.runs import Job, JobRunner, claim_folder, labelled
 from arclink.network.engine_files import EngineFiles, files_of
@@ -54,7 +54,7 @@ def options_for_tasks(settings: str) -> list[str]:
 
     The input paths are not checked: on a cluster, each check would start a JVM.
     """
-    expected = json.dumps(versions.versions_here())
+    expected = json.dumps(job_settings.versions_here())
     return [
         *(["--settings", settings] if settings else []),
         "--expects",

@@ -65,7 +65,7 @@ from arclink.uris.surts import surt_of
 #   be their payload;
 # - the same for mementos of earlier batches (`arclink.store.known_payloads`).
 #
-# If these captures were in separate batches, each case would be resolved. This module gives the
+# If these captures were in separate batches, each case would be resolved. This gives the
 # same result within one batch: it joins the waiting pointers with the mementos of the batch, once
 # per round in which a payload still waits. With ``--heritrix-outlinks``, payloads for which no
 # capture is left get the links that the crawler recorded next to their revisits.

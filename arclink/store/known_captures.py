@@ -1,7 +1,7 @@
 """Which captures have known links: what was read, an error, or a redirect to another page.
 
 A redirect to a variant of its own URI says nothing about the page, whose links stay unknown
-(`arclink.access.link_states`). Stores count by their own status: what a revisit without one repeats
+(`arclink.access.reader`). Stores count by their own status: what a revisit without one repeats
 may come with any later batch, on any page.
 """
 

@@ -128,13 +128,6 @@ def _capture(memento: Memento) -> FallBack:
     )
 
 
-# Which captures have known links: what was read, an error, or a redirect to another page.
-#
-# A redirect to a variant of its own URI says nothing about the page, whose links stay unknown
-# (`arclink.access.reader`). Stores count by their own status: what a revisit without one repeats
-# may come with any later batch, on any page.
-
-
 _OF_CHECKSUM = frozenset(
     {
         PointerKind.PAYLOAD,

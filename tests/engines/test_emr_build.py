@@ -95,7 +95,7 @@ def settings(text: str, folder: Path, subnet: str, address: str) -> str:
         "SUBNET": subnet,
         "eu-central-1": "us-east-1",  # the region that the server of S3 has
         "/PATH/TO/relations.jar": str(engines_folder() / "hadoop/relations.jar"),
-        "/usr/lib/arclink/analysis/relations.jar": str(engines_folder() / "hadoop/relations.jar"),
+        "/usr/lib/arclink/relations.jar": str(engines_folder() / "hadoop/relations.jar"),
         "python_bin: python3.11": f"python_bin: {ROOT / '.venv/bin/python'}",
         # This Hadoop has no native libraries.
         "compress.ZStandardCodec": "compress.DefaultCodec",

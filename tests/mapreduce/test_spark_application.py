@@ -5,7 +5,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from arclink.engines.spark import ByTask, LastCounts, settings_of
+from arclink.engines.spark import settings_of
+from arclink.engines.spark_jobs import ByTask, LastCounts
 from arclink.errors import UsageError
 from arclink.jobs.extract_links import ExtractLinks
 from arclink.jobs.invert_links import InvertLinks

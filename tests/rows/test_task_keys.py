@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.engines.spark import key_number
+from arclink.engines.spark_jobs import key_number
 from arclink.rows.task_keys import task_key, task_of
 
 

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from arclink.analysis.questions.queries import AskQuery, addresses_like
+from arclink.analysis.questions.completion import addresses_like
+from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import QUESTIONS
 from arclink.analysis.relations import database as asking
 from arclink.analysis.relations.database import ShownRelations

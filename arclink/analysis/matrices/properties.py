@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from arclink.analysis.matrices import slices as edges
+from arclink.analysis.matrices import slices
 from arclink.analysis.matrices.slices import Nodes, Slices, edge_blocks, has_edges, rows_of
 from arclink.extras import analysis_extra
 
@@ -338,6 +338,6 @@ def _reached(matrix: "csr_matrix", begin: Flags) -> Flags:
 
 
 def _portions(ends: npt.NDArray[Any], rows: Nodes) -> Iterator[Nodes]:
-    """Yield rows in groups with about `edges.BLOCK` edges together, at least one row each."""
-    before = np.cumsum(ends[rows + 1] - ends[rows]) // edges.BLOCK
+    """Yield rows in groups with about `slices.BLOCK` edges together, at least one row each."""
+    before = np.cumsum(ends[rows + 1] - ends[rows]) // slices.BLOCK
     yield from np.split(rows, np.flatnonzero(np.diff(before)) + 1)

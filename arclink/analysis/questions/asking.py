@@ -32,14 +32,8 @@ from arclink.analysis.questions.table import (
     SliceGroups,
 )
 from arclink.analysis.relations.database import FOLDER as COMMON
-from arclink.analysis.relations.database import (
-    LAST,
-    RelationsDatabase,
-    WebPart,
-    prepared,
-    text_of,
-    with_integers,
-)
+from arclink.analysis.relations.database import RelationsDatabase, prepared, text_of, with_integers
+from arclink.analysis.relations.parts import LAST, WebPart
 from arclink.analysis.relations.writing import batches_of
 from arclink.known import NOTHING, KnownLinks, known_by, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp

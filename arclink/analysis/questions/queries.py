@@ -1,6 +1,5 @@
 """A question as a value, and the parameters that it is read from."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -40,17 +39,10 @@ from arclink.access.tallies import MOST_ROWS
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.matrices.slices import EVER, WINDOWS, Level, Windows
 from arclink.analysis.questions.table import QUESTIONS, Question, QuestionScope, question_called
-from arclink.analysis.relations.database import (
-    ARCHIVE,
-    LAST,
-    RelationsDatabase,
-    WebPart,
-    prepared,
-    text_of,
-)
-from arclink.model import ALL_TIME, Kind, Span, UriR
+from arclink.analysis.relations.parts import ARCHIVE, LAST, WebPart
+from arclink.model import ALL_TIME, Kind, Span
 from arclink.uris.hosts import host_of
-from arclink.uris.surts import QUERY_PATTERN, surt_of
+from arclink.uris.surts import QUERY_PATTERN
 
 _MOST_ADDRESSES = 100_000
 """Largest number of addresses in one question."""
@@ -398,36 +390,3 @@ def similar_queries(uri: str) -> Sequence[AskQuery]:
         AskQuery.from_parameters([*given, (LEVEL.name, level.value)], name="near")
         for level in (Level.URI, Level.HOST)
     ]
-
-
-# Addresses that begin like the one that a reader types.
-
-_TYPED = re.compile(
-    r"(?P<before>(?:https?://|\*\.)?(?:www\.)?)(?P<host>[^/?#\s]+)(?P<path>/\S*)?", re.I
-)
-_AUTHORITY = re.compile(r"[^/?#]*//[^/?#]*")
-
-
-def addresses_like(database: RelationsDatabase, typed: str) -> Sequence[str]:
-    """Return at most ten known addresses that begin as a reader has begun one.
-
-    They begin with what was typed: with ``http`` or ``https``, with or without ``www``. Before the
-    first slash of a path they are hosts, those with most captures first; then pages, by SURT.
-
-    Raises:
-        LimitError: It takes longer than the database allows.
-        OperatorError: The files of the relations cannot be read.
-    """
-    parts = _TYPED.fullmatch(typed)
-    if parts is None:
-        return []
-    before, host, path = parts["before"], parts["host"], parts["path"]
-    begins = printable_uri(surt_of(UriR(f"http://{host}{path}"))) if path else host.lower()
-    values = {"begins": begins, "last": begins + LAST, "is_page": path is not None}
-    rows = database.answer(
-        prepared(database, text_of("arclink.analysis.questions.sql", "beginning"), values)
-    )
-    found: Sequence[str] = rows.column("address").to_pylist()
-    if path:
-        found = [host + _AUTHORITY.sub("", uri, count=1) for uri in found]
-    return [before + address for address in found]

@@ -63,7 +63,7 @@ from arclink.uris.surts import surt_of
 # An archive file has more links of a page than its WAT (docs/reference/wat.md). A WAT has more
 # links than the crawler recorded with a revisit (docs/reference/heritrix.md). `LinkSource` has this
 # order. Within a batch, the better source has priority. If the poorer source came in an earlier
-# batch, extract reads the page for all originals of its payload, and this module removes the
+# batch, extract reads the page for all originals of its payload, and this code removes the
 # contents from the poorer source. So any order of input gives the same graph.
 #
 # Numbers of removed contents are not used again: ``settings`` keeps how many contents were removed,
