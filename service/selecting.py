@@ -123,7 +123,10 @@ class SelectionForm:
             if field_name == _WHERE:
                 values[PLACE] = name
         if remaining:
-            values[SUBSET.name] = text_of(all_of(remaining))
+            rest = all_of(remaining)
+            if pick and isinstance(rest, AllOf) and rest.pick:  # a form has one pick
+                values, rest = {}, selection
+            values[SUBSET.name] = text_of(rest)
         return cls(MappingProxyType(values))
 
     @property

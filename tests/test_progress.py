@@ -106,7 +106,7 @@ def test_a_command_on_a_terminal_shows_its_progress_and_leaves_only_its_answer(
 import sys, time
 from arclink import progress
 from arclink.cli import main
-from arclink.captures.subsets import capture_counts
+from arclink.captures.subsets import view as capture_counts
 progress._FIRST = 0.0
 count_captures = capture_counts.count_captures
 

@@ -57,7 +57,7 @@ def command(given: Given) -> None:
     from arclink.pipeline.inputs import find_archives, leave_out_foreign
 
     # imported here: no other command needs the service
-    from arclink.service.request_log import LogForm, set_up_logging
+    from arclink.service.logs import LogForm, set_up_logging
     from arclink.service.server import serve
 
     inputs = INPUTS.many(given)

@@ -226,7 +226,7 @@ def serve_command(given: Given) -> None:
     Several stores, each with a name, are collections: --store olympics=a.db answers below
     /olympics/.
     """
-    from arclink.service.request_log import LogForm, set_up_logging
+    from arclink.service.logs import LogForm, set_up_logging
     from arclink.service.server import serve  # imported here: no other command needs the service
 
     where = collections_of(_STORES.many(given))
@@ -417,7 +417,7 @@ def mcp_command(given: Given) -> None:
     with extra("agents"):
         from arclink.service.agents.protocol import serve_agent
     from arclink.service.agents.tools import Tools
-    from arclink.service.request_log import set_up_logging
+    from arclink.service.logs import set_up_logging
     from arclink.service.stores import open_to_serve
 
     where = STORE.required(given)

@@ -164,7 +164,7 @@ def measured_rates(path: Path | None = None) -> dict[str, Rates]:
         UsageError: There is no such file, or it has something else.
     """
     try:
-        text = (path or files("arclink.pipeline").joinpath(FILE)).read_text("utf-8")
+        text = (path or files("arclink.engines").joinpath(FILE)).read_text("utf-8")
         return {
             engine: {stage: Rate(*map(float, rate)) for stage, rate in rates.items()}
             for engine, rates in json.loads(text)["engines"].items()

@@ -123,9 +123,9 @@ def _with_words(text: str) -> str:
     A status is the code of the program, or what ``wait`` returns, 256 times this code: mrjob says
     the latter for a program that it gave a terminal.
 
-    >>> with_words("returned non-zero exit status 1792.")
+    >>> _with_words("returned non-zero exit status 1792.")
     'returned non-zero exit status 1792 (7 x 256: Argument list too long).'
-    >>> with_words("exit code 137"), with_words("exit status 3")
+    >>> _with_words("exit code 137"), _with_words("exit status 3")
     ('exit code 137 (killed (SIGKILL), often for lack of memory)', 'exit status 3')
     """
     return _STATUS.sub(lambda match: match[0] + _words(int(match[1])), text)

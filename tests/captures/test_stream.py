@@ -17,7 +17,6 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 from arclink.access.declarations import BadParameterError
 from arclink.archives.reader import ArchiveFile
 from arclink.archives.records import ArchiveRecord
-from arclink.captures import archive_paths
 from arclink.captures import read as page_reading
 from arclink.captures.queries import StreamQuery
 from arclink.captures.ranks import KEPT_TABLES, RankTables
@@ -32,6 +31,7 @@ from arclink.linkgraph import LinkGraph
 from arclink.model import Forgotten, Surt
 from arclink.reasons import Reason
 from arclink.service.application import create_app
+from arclink.store import archive_paths
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Takedown

@@ -18,9 +18,9 @@ from werkzeug.http import http_date
 from werkzeug.test import TestResponse
 
 from arclink.service.collections import create_collections
+from arclink.service.logs import JsonFormatter, TextFormatter
 from arclink.service.openapi import RESOURCES
 from arclink.service.pages.requests import View
-from arclink.service.request_log import JsonFormatter, TextFormatter
 from arclink.service.server import make_server
 from arclink.service.stores import CHANGING
 from tests.access.sqlite_pages import load_pages

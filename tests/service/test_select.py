@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from flask.testing import FlaskClient
-from hypothesis import given
+from hypothesis import example, given
 
 from arclink.access.reader import Budget
 from arclink.captures.subsets.catalog import SubsetCatalog
@@ -38,6 +38,7 @@ def page(client: FlaskClient, subset: str) -> str:
 
 @pytest.mark.filterwarnings("ignore:prefix:FutureWarning")
 @given(selection=selections)
+@example(parse_selection("(uri:http://a.example/ and pick:latest) and pick:latest"))
 def test_a_form_builds_the_selection_that_filled_it(demos: Demos, selection: Selection) -> None:
     again, mistakes = SelectionForm.of(selection).selection()
     assert mistakes == []

@@ -320,7 +320,7 @@ def format_written(written: Written) -> tuple[bytes, bytes]:
 def _parse_written(line: bytes) -> Written:
     r"""Return the record of a part that a task wrote.
 
-    >>> parse_written(b"\t".join(format_written(Written("links-00000-of-00001", 3, 800))))
+    >>> _parse_written(b"\t".join(format_written(Written("links-00000-of-00001", 3, 800))))
     Written(part='links-00000-of-00001', rows=3, bytes=800)
     """
     part, _, numbers = line.partition(b"\t")

@@ -231,7 +231,7 @@ def _chains_of(lists: Iterable[SurtRange]) -> list[list[SurtRange]]:
     """Return lists as chains: lists of one step and kind, in order, whose ranges do not meet.
 
     >>> lists = [SurtRange(1, part, 1, *ends) for part, ends in [(0, "ac"), (2, "bd"), (4, "de")]]
-    >>> [[one.part for one in some] for some in chains_of(lists)]
+    >>> [[one.part for one in some] for some in _chains_of(lists)]
     [[0, 4], [2]]
     """
     chains: list[list[SurtRange]] = []

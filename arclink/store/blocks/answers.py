@@ -59,7 +59,7 @@ from arclink.store.protocols import WHOLE, ContentBlock, LoadMark, Share, WantsL
 from arclink.uris.resolution import content_id
 
 if TYPE_CHECKING:
-    from arclink.store.blocks.outlinks import CapturesByCut
+    from arclink.store.blocks.cuts import CapturesByCut
 
 AT_ONCE = 128
 """Number of inlinks whose contents are looked up together, and of checksums in one query."""
@@ -516,7 +516,7 @@ class BlockAnswers(WholeStore):
             return
         by_cut = self._by_cut.get(checksum)
         if by_cut is None:
-            from arclink.store.blocks.outlinks import CapturesByCut
+            from arclink.store.blocks.cuts import CapturesByCut
 
             by_cut = self._by_cut[checksum] = CapturesByCut(checksum, scopes[0], pages_of(captures))
             if len(self._by_cut) > _CACHED_BY_CUT:

@@ -50,12 +50,12 @@ from arclink.store.blocks.relations import (
 )
 from arclink.store.blocks.rows import Relation, shows_payload
 from arclink.store.graph_files import parts_of, read_sorted
+from arclink.store.sqlite.counted_times import TimesOfLoad
 from arclink.store.sqlite.outlinks import OutlinksWriter, block_with, write_block
 from arclink.store.sqlite.packing_process import DiedError, PackingProcess, may_start_packing
 from arclink.store.sqlite.runs import Runs, RunWriter
 from arclink.store.sqlite.schema import Connection, StoredNames
 from arclink.store.sqlite.takedowns import last_number, replaced_sums
-from arclink.store.sqlite.times import TimesOfLoad
 from arclink.uris.surts import surt_of
 
 # Replaces contents from a poor source by those that a batch read from a better one.

@@ -552,8 +552,8 @@ class SqliteStore(BlockAnswers):
                 "SELECT coalesce(max(number), 0) + 1 FROM batches"
             ).fetchone()[0]
             # Readers do without these.
+            from arclink.store.sqlite.counted_times import TimesOfLoad
             from arclink.store.sqlite.load import BatchLoader
-            from arclink.store.sqlite.times import TimesOfLoad
 
             times = CaptureTimes(self._connection)
             loader = BatchLoader(
@@ -645,8 +645,8 @@ class SqliteStore(BlockAnswers):
             done: Numbers of payloads that need not be read again.
             last: The greatest number of a payload that was to be read.
         """
+        from arclink.store.sqlite.counted_times import TimesOfLoad
         from arclink.store.sqlite.load import BatchLoader
-        from arclink.store.sqlite.times import TimesOfLoad
 
         takedowns = [takedown for takedown, _ in self.forgotten()]
         with translated(self.path), self._writing(is_overwriting=bool(takedowns)):
