@@ -29,6 +29,7 @@ from arclink.store.blocks.relations import (
     without_copies,
 )
 from arclink.store.graph_files import read_sorted
+from arclink.store.sqlite.times import CaptureTimes
 from arclink.uris.resolution import content_id
 
 _memento = maker(Memento)
