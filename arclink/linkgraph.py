@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from arclink.access.answers import LinkAnswer, answer_link_query
+from arclink.access.archives import ArchiveReport
 from arclink.access.capabilities import (
     Capability,
     Place,
@@ -46,7 +47,7 @@ from arclink.access.formats.rows import Row, RowAnswer
 from arclink.access.formats.statements import write_ntriples
 from arclink.access.formats.table import archive_lines, check_answered, date_and_time, when_asked
 from arclink.access.methods import Methods
-from arclink.access.provenance import ArchiveReport, Provenance, links_said_from, provenance_of
+from arclink.access.provenance import Provenance, links_said_from, provenance_of
 from arclink.access.queries import (
     CURSOR,
     DIRECTION,

@@ -22,9 +22,9 @@ from pathlib import Path
 
 from arclink.access.answers import answer_link_query
 from arclink.access.queries import LinkQuery
-from arclink.store.filtered import with_pages
 from arclink.store.location import open_store
 from arclink.store.protocols import GraphStore
+from arclink.store.shown_inlinks import with_pages
 from arclink.store.sqlite import schema
 
 

@@ -17,15 +17,16 @@ import orjson
 from flask import Blueprint, Request, Response, jsonify, request
 
 from arclink.access.answers import LinkAnswer, answer_link_query
+from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.capabilities import Capability, Cost, ToAnswer, capability
 from arclink.access.declarations import SUBSET, AnyParameter, Form, Given, Parameter, named, span_of
 from arclink.access.evidence import EXPLAIN_PARAMETERS, Explanation, explain
 from arclink.access.formats import FIELDS, FORMATS, PROFILE, Format, chosen_format
 from arclink.access.formats import FORMAT as ANY_FORMAT
+from arclink.access.formats.explanations import explanation_fields
 from arclink.access.formats.rows import ROW_FORMAT as ANY_ROW_FORMAT
 from arclink.access.formats.rows import ROW_FORMATS, SEED_FORMATS, RowAnswer, RowFormat, seeds_of
-from arclink.access.formats.table import explanation_fields
-from arclink.access.provenance import ArchiveReport, Outcome, fields_of_links
+from arclink.access.provenance import fields_of_links
 from arclink.access.queries import LINK_PARAMETERS, URI, LinkQuery
 from arclink.access.texts import printable_uri
 from arclink.analysis.questions.archive_answers import ArchiveRows

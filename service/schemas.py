@@ -18,8 +18,8 @@ from arclink.access.capabilities import ColumnKind, RowColumn, capability
 from arclink.access.capture_fields import CaptureForm, FieldKind
 from arclink.access.captures import PagesFields
 from arclink.access.declarations import attributes_of
+from arclink.access.formats.explanations import ExplanationsFields
 from arclink.access.formats.fields import LinksFields
-from arclink.access.formats.table import ExplanationsFields
 from arclink.access.formats.timemaps import TimeMapFields
 from arclink.access.provenance import ProvenanceFields
 from arclink.analysis.questions.merged import ARCHIVES, NAMES_OF_ARCHIVES, MergedAnswerFields

@@ -47,7 +47,7 @@ from arclink.store.protocols import Answers, StoreState
 from arclink.uris.surts import surt_of
 
 if TYPE_CHECKING:
-    from arclink.access.provenance import ArchiveReport
+    from arclink.access.archives import ArchiveReport
 
 # Redirects of the queried URI: answer for the page that a moved page redirects to.
 #

@@ -49,14 +49,14 @@ from arclink.model import (
 )
 from arclink.portions import portions
 from arclink.store.blocks.rows import capture_named
-from arclink.store.filtered import with_pages
 from arclink.store.known_captures import LOCATION, has_own_status, leads_to_itself
 from arclink.store.protocols import Answers
+from arclink.store.shown_inlinks import with_pages
 from arclink.uris.resolution import serialised
 from arclink.uris.surts import surt_of
 
 if TYPE_CHECKING:
-    from arclink.access.provenance import InArchives
+    from arclink.access.archives import InArchives
 
 # What a capture says about its page: the one rule for all answers.
 #

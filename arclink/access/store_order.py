@@ -33,7 +33,7 @@ from arclink.access.queries import Direction
 from arclink.access.reader import Member, Reading, Vertex, member_of
 from arclink.model import Inlink, Surt, Timestamp, UriR
 from arclink.portions import portions
-from arclink.store.filtered import AT_ONCE
+from arclink.store.shown_inlinks import AT_ONCE
 
 CHUNK = 10_000
 """Number of vertices held at a time; a URI with more is read once per chunk."""

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.declarations import Given, Parameter, field_parameter, number
 from arclink.access.formats import FORM, FORMAT, FORMATS, chosen_format
 from arclink.access.formats.rows import SEED_FORMATS, RowAnswer, RowFormat, seeds_of
 from arclink.access.formats.table import archive_lines, check_answered
-from arclink.access.provenance import ArchiveReport, Outcome
 from arclink.access.texts import counted
 from arclink.analysis.questions.queries import LIMIT
 from arclink.analysis.questions.rows import ASK_FORMAT, check_format, said_from

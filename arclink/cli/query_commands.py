@@ -231,7 +231,7 @@ def _explain() -> _Query:
 
     from arclink.access.declarations import span_of
     from arclink.access.evidence import EXPLAIN_PARAMETERS, explain
-    from arclink.access.formats.table import explanation_fields, explanation_lines
+    from arclink.access.formats.explanations import explanation_fields, explanation_lines
     from arclink.access.queries import URI
     from arclink.access.texts import printable_uri
 

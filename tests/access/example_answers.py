@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from arclink.access.answers import LinkAnswer, Member, answer_link_query
-from arclink.access.provenance import InArchives
+from arclink.access.archives import InArchives
 from arclink.access.queries import Direction, LinkQuery
 from arclink.access.reader import MementoSummary
 from arclink.model import Kind, Surt, Timestamp, UriR

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from arclink.access.evidence import explain
-from arclink.access.formats.table import explanation_fields, explanation_lines
+from arclink.access.formats.explanations import explanation_fields, explanation_lines
 from arclink.access.queries import BadParameterError
 from arclink.reasons import Reason
 from tests.store.memory_store import MemoryStore, Page, link

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rdflib.compare import isomorphic
 
 from arclink.access.answers import LinkAnswer, Member
+from arclink.access.archives import ArchiveReport, InArchives, Outcome
 from arclink.access.formats import FORMATS, PROFILES
 from arclink.access.formats.statements import iri
-from arclink.access.provenance import ArchiveReport, InArchives, Outcome
 from arclink.access.queries import LinkQuery
 from arclink.model import Surt, Timestamp, UriR
 from arclink.uris.surts import surt_of

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
 
-from arclink.access.provenance import Outcome
+from arclink.access.archives import Outcome
 from arclink.access.queries import LinkQuery
 from arclink.cli.main import group
 from arclink.errors import InstanceError, OperatorError, StoreError, UsageError

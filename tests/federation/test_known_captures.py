@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.answers import LinkAnswer, answer_link_query
+from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.formats import FORMATS
-from arclink.access.provenance import ArchiveReport, Outcome
 from arclink.known import KnownLinks
 from arclink.model import Timestamp, UriR
 from arclink.others.federation.instance_answers import (

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arclink.access.answers import LinkAnswer
+from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.formats import FORMATS
 from arclink.access.formats.table import write_table
-from arclink.access.provenance import ArchiveReport, Outcome, Refused
 from arclink.access.queries import BadParameterError, Direction
 from arclink.access.reader import MementoSummary
 from arclink.known import KnownLinks

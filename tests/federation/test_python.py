@@ -10,8 +10,8 @@ import rdflib
 
 import arclink
 from arclink.access.answers import answer_link_query
+from arclink.access.archives import Outcome
 from arclink.access.formats import FORMATS
-from arclink.access.provenance import Outcome
 from arclink.access.queries import LinkQuery
 from arclink.access.reader import Member
 from arclink.errors import InstanceError, UsageError

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from arclink.access.archives import Refused
 from arclink.access.formats import FORMATS
-from arclink.access.provenance import Refused
 from arclink.access.queries import LinkQuery
 from arclink.errors import InstanceError, UsageError
 from arclink.model import UriR

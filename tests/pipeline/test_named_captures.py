@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arclink.access.evidence import explain
-from arclink.access.formats.table import explanation_lines
+from arclink.access.formats.explanations import explanation_lines
 from arclink.captures.locate import capture_at
 from arclink.captures.read import PageReader
 from arclink.errors import CaptureError

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arclink.access.evidence import explain
-from arclink.access.formats.table import explanation_lines
+from arclink.access.formats.explanations import explanation_lines
 from arclink.extract.settings import ExtractSettings
 from arclink.model import Surt
 from arclink.pipeline.settings import BuildSettings

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.declarations import Given
 from arclink.access.formats.rows import ROW_FORMATS
-from arclink.access.provenance import ArchiveReport, Outcome
 from arclink.analysis.questions.archive_answers import columns_of, read_answer
 from arclink.analysis.questions.asking import AskAnswer, ask
 from arclink.analysis.questions.merged import (

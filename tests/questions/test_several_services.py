@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from jsonschema_rs import validator_for
 
 import arclink
+from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.declarations import BadParameterError, Given
 from arclink.access.formats.rows import ROW_FORMATS
-from arclink.access.provenance import ArchiveReport, Outcome
 from arclink.analysis.questions.archive_answers import accepted_answer
 from arclink.analysis.questions.merged import (
     MergedQuestion,

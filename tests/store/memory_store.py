@@ -45,7 +45,6 @@ from arclink.model import (
 )
 from arclink.rows.relations import parse_inlinks, parse_memento, parse_outlinks, parse_payload
 from arclink.store.blocks.rows import checksum_shown, memento_shown
-from arclink.store.filtered import shown_inlinks
 from arclink.store.known_captures import is_read
 from arclink.store.layouts import STORE
 from arclink.store.protocols import (
@@ -64,6 +63,7 @@ from arclink.store.protocols import (
     WholeStore,
     check_not_overtaken,
 )
+from arclink.store.shown_inlinks import shown_inlinks
 from arclink.timestamps import day_of
 from arclink.uris.resolution import content_id
 from arclink.uris.surts import surt_of

@@ -15,8 +15,9 @@ from arclink.captures.subsets.language import parse_selection
 from arclink.captures.subsets.view import SubsetStore
 from arclink.model import Surt
 from arclink.store.embargo import Embargo, EmbargoedStore
-from arclink.store.filtered import FilteredStore, with_pages
+from arclink.store.filtered import FilteredStore
 from arclink.store.protocols import GraphStore, Scans
+from arclink.store.shown_inlinks import with_pages
 from tests.store.contract import AnswersContract, LoadedScans, ScansContract, all_links
 from tests.store.memory_store import LoadedInside, MemoryStore
 

@@ -16,7 +16,8 @@ from typing import Annotated, Any, NotRequired, TypedDict
 import orjson
 
 from arclink.access.answers import Hop, InForce, LinkAnswer, Member
-from arclink.access.provenance import ArchiveReport, Outcome, ProvenanceFields, Refused
+from arclink.access.archives import ArchiveReport, Outcome, Refused
+from arclink.access.provenance import ProvenanceFields
 from arclink.access.queries import Direction, MatchType
 from arclink.access.reader import Evidence, MementoSummary, Validity, sightings_of
 from arclink.access.texts import printable, printable_uri

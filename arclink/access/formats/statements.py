@@ -48,8 +48,8 @@ from typing import Final
 import orjson
 
 from arclink.access.answers import LinkAnswer, Member
+from arclink.access.archives import Outcome
 from arclink.access.formats import Profile
-from arclink.access.provenance import Outcome
 from arclink.access.queries import Direction, absolute_uri
 from arclink.access.reader import by_page, sightings_of
 from arclink.access.texts import percent_encoded, printable, printable_uri

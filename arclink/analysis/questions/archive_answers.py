@@ -14,8 +14,9 @@ from typing import Any, TypeGuard
 
 import orjson
 
+from arclink.access.archives import Refused
 from arclink.access.capabilities import ColumnKind
-from arclink.access.provenance import Provenance, Refused
+from arclink.access.provenance import Provenance
 from arclink.access.queries import LONGEST_URI
 from arclink.access.texts import printable
 from arclink.analysis.matrices.slices import EVER, Level

@@ -12,13 +12,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 from urllib.parse import urlencode
 
+from arclink.access.archives import ArchiveReport, Outcome
 from arclink.access.capabilities import ColumnKind
 from arclink.access.declarations import SUBSET, Given, sort_out
 from arclink.access.formats.fields import ReportFields, archive_fields
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.formats.table import archive_lines
 from arclink.access.kinds import kinds_line
-from arclink.access.provenance import ArchiveReport, Outcome, ProvenanceFields
+from arclink.access.provenance import ProvenanceFields
 from arclink.access.texts import counted, printable
 from arclink.analysis.questions.archive_answers import (
     ArchiveRows,

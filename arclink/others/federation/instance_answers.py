@@ -9,7 +9,7 @@ from functools import lru_cache
 import orjson
 
 from arclink.access.answers import LinkAnswer
-from arclink.access.provenance import Refused
+from arclink.access.archives import Refused
 from arclink.access.queries import LONGEST_URI, Direction, LinkQuery
 from arclink.access.reader import MementoSummary
 from arclink.access.texts import printable, printable_uri

@@ -13,6 +13,7 @@ from itertools import chain, groupby
 from typing import Any, Self
 
 from arclink.access.answers import InForce, LinkAnswer, fitting
+from arclink.access.archives import ArchiveReport, InArchives
 from arclink.access.cursors import CursorError, decode_fields, encode_fields
 from arclink.access.declarations import (
     COMMON,
@@ -22,7 +23,6 @@ from arclink.access.declarations import (
     DeclaredQuery,
     Given,
 )
-from arclink.access.provenance import ArchiveReport, InArchives
 from arclink.access.queries import (
     CURSOR,
     DIRECTION,

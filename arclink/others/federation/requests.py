@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from arclink.access.answers import Budget, answer_link_query
+from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.cursors import decode_cursor
-from arclink.access.provenance import ArchiveReport, Outcome, Refused
 from arclink.access.queries import MOST_MEMBERS, LinkQuery
 from arclink.access.reader import of_one_state
 from arclink.access.timemaps import read_timemap

@@ -54,8 +54,8 @@ from arclink.store.blocks.relations import (
     unpack_outcome,
 )
 from arclink.store.blocks.rows import Content, Relation, Row, memento_shown, not_modified_since
-from arclink.store.filtered import few_pages
 from arclink.store.protocols import WHOLE, ContentBlock, LoadMark, Share, WantsLink, WholeStore
+from arclink.store.shown_inlinks import few_pages
 from arclink.uris.resolution import content_id
 
 if TYPE_CHECKING:
