@@ -481,8 +481,8 @@ class Methods:
         """Return the graph of all links at a level.
 
         Nodes are URIs (with their ``surt``), hosts or domains, and have the attributes of
-        `arclink.analysis.export.graphs.NodeFacts`. Links have ``weight`` (number of mementos
-        that show the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
+        `arclink.analysis.export.graphs.NodeFacts`. Links have ``weight`` (number of mementos that
+        show the link), ``first`` and ``last`` (14 digits). The whole graph is held in memory.
 
         Args:
             level: Level of the nodes. Expected: uri, host or domain. By default: host for
