@@ -31,8 +31,8 @@ from arclink.access.captures import (
 from arclink.access.declarations import SUBSET, AnyParameter, Form, Parameter, whole_number
 from arclink.access.formats.timemaps import LINK_FORMAT, ascii_in_path, ascii_uri
 from arclink.access.queries import BadParameterError, as_page
+from arclink.access.replay import http_date
 from arclink.access.texts import printable_uri
-from arclink.access.timemaps import http_date
 from arclink.analysis.matrices.slice_cache import cache_of
 from arclink.archives.payloads import DEFAULT_LIMIT, MOST_CODINGS, is_coded
 from arclink.captures.export import Source

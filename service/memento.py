@@ -22,8 +22,9 @@ from arclink.access.formats.timemaps import (
     write_link_timemap,
 )
 from arclink.access.queries import BadParameterError
+from arclink.access.replay import http_date, uri_m
 from arclink.access.texts import printable_uri
-from arclink.access.timemaps import http_date, read_timemap, uri_m
+from arclink.access.timemaps import read_timemap
 from arclink.model import ALL_TIME, Memento
 from arclink.service.responses import add_links
 from arclink.service.stores import current_store, stores_of_app

@@ -12,7 +12,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from flask import Flask, current_app, request
 
 from arclink.access.reader import Budget
-from arclink.access.timemaps import NO_REPLAY, ReplayPrefix
+from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.errors import UsageError
 from arclink.others.federation.instances import Instance, QueryLimits
 from arclink.store.embargo import Embargo

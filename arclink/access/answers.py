@@ -38,7 +38,7 @@ from arclink.access.reader import (
     group_outlinks,
     of_one_state,
 )
-from arclink.access.timemaps import NO_REPLAY, ReplayPrefix
+from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.errors import UsageError
 from arclink.known import NOT_COUNTED, KnownLinks
 from arclink.model import Memento, Timestamp, UriId, UriR

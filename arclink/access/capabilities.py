@@ -37,7 +37,7 @@ from arclink.access.declarations import (
 )
 from arclink.access.queries import CURSOR
 from arclink.access.reader import Budget
-from arclink.access.timemaps import NO_REPLAY, ReplayPrefix
+from arclink.access.replay import NO_REPLAY, ReplayPrefix
 from arclink.errors import ArclinkError, UsageError
 from arclink.rooms import CAPABILITIES, taken
 from arclink.store.protocols import Scans

@@ -47,8 +47,9 @@ from arclink.access.queries import (
     without_asterisk,
 )
 from arclink.access.reader import of_one_state
+from arclink.access.replay import moment_of
 from arclink.access.texts import printable_uri
-from arclink.access.timemaps import by_distance, moment_of
+from arclink.access.timemaps import by_distance
 from arclink.model import ALL_TIME, Memento, Span, Surt, Timestamp, UriR
 from arclink.store.protocols import Answers
 from arclink.timestamps import PATTERN as TIME_PATTERN

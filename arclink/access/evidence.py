@@ -13,8 +13,8 @@ from arclink.access.declarations import FROM, TO
 from arclink.access.kinds import KindGroup, group_of
 from arclink.access.queries import URI, Direction, surt_asked
 from arclink.access.reader import Evidence, Member, Reading, State, Validity, sightings_of
+from arclink.access.replay import moment_of
 from arclink.access.texts import printable
-from arclink.access.timemaps import moment_of
 from arclink.errors import StoreError
 from arclink.model import (
     ALL_TIME,

@@ -21,7 +21,7 @@ import orjson
 
 from arclink.access.capture_fields import LENGTH, NUMBER, STREAM, TABLE, TIME, UNKNOWN
 from arclink.access.formats.rows import csv_of_parts, parquet_pieces
-from arclink.access.timemaps import moment_of
+from arclink.access.replay import moment_of
 from arclink.analysis.export.data_package import write_package
 from arclink.archives.locations import split_file
 from arclink.archives.payloads import DEFAULT_LIMIT

@@ -26,7 +26,7 @@ from arclink.access.declarations import (
     Parameter,
     warn_renamed,
 )
-from arclink.access.timemaps import ReplayPrefix, parse_replay
+from arclink.access.replay import ReplayPrefix, parse_replay
 from arclink.cli.interrupts import ended_like_interrupts
 from arclink.errors import UsageError, hide_credentials
 from arclink.store.location import open_store

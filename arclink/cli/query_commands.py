@@ -26,7 +26,7 @@ from arclink.access.declarations import (
     named,
     switch,
 )
-from arclink.access.timemaps import NO_REPLAY
+from arclink.access.replay import NO_REPLAY
 from arclink.cli.options import (
     GRAPH,
     REPLAY,
@@ -195,7 +195,8 @@ def _timemap() -> _Query:
     from arclink.access.declarations import FROM
     from arclink.access.formats.timemaps import write_json_timemap, write_link_timemap
     from arclink.access.queries import URI
-    from arclink.access.timemaps import read_timemap, uri_ms_in
+    from arclink.access.replay import uri_ms_in
+    from arclink.access.timemaps import read_timemap
 
     form = Parameter(
         "format",

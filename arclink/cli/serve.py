@@ -24,7 +24,7 @@ from arclink.access.declarations import (
     switch,
     whole_number,
 )
-from arclink.access.timemaps import NO_REPLAY
+from arclink.access.replay import NO_REPLAY
 from arclink.cli.options import ARCHIVES, INSTANCE, REPLAY, STORE, replay_prefix, takes
 from arclink.errors import ArclinkError, UsageError
 from arclink.extras import extra

@@ -21,8 +21,8 @@ from arclink.access.differences import Change, DiffQuery, answer_diff
 from arclink.access.evidence import Destination, Held, destinations_of
 from arclink.access.queries import URI, Direction, LinkQuery, absolute_uri
 from arclink.access.reader import Member, state_of
+from arclink.access.replay import moment_of
 from arclink.access.texts import counted, printable, printable_uri
-from arclink.access.timemaps import moment_of
 from arclink.analysis.charts.svg import Axis, day_in_words
 from arclink.captures.locate import capture_near
 from arclink.captures.read import CapturedPage

@@ -13,8 +13,8 @@ from arclink.access.differences import (
     answer_diff,
 )
 from arclink.access.formats.link_rows import uri_m_of
+from arclink.access.replay import ReplayPrefix
 from arclink.access.texts import printable
-from arclink.access.timemaps import ReplayPrefix
 from arclink.analysis.charts.svg import moment_in_words
 from arclink.captures.locate import capture_in_force
 from arclink.captures.read import PageReader

@@ -21,9 +21,9 @@ from arclink.access.queries import (
     requested_span,
 )
 from arclink.access.reader import Evidence, State, state_of
+from arclink.access.replay import moment_of, uri_m
 from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
-from arclink.access.timemaps import moment_of, uri_m
 from arclink.analysis.charts.pictures import Drawing, Strip, scale_of, share, strips
 from arclink.analysis.charts.svg import Axis, Bar, Mark, in_words, moment_in_words, most_of
 from arclink.model import Sighting, Timestamp

@@ -12,7 +12,7 @@ from arclink.access.formats.rows import ROW_FORMATS
 from arclink.access.levels import AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.queries import BadParameterError
 from arclink.access.reader import Budget
-from arclink.access.timemaps import parse_replay
+from arclink.access.replay import parse_replay
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.store.memory_store import MemoryStore, Page, link

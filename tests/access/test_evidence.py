@@ -16,7 +16,7 @@ from arclink.access.evidence import Gathering
 from arclink.access.formats import FORMATS
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
 from arclink.access.reader import Budget, Reading
-from arclink.access.timemaps import NO_REPLAY, ReplayPrefix, parse_replay
+from arclink.access.replay import NO_REPLAY, ReplayPrefix, parse_replay
 from arclink.store.protocols import GraphStore
 from arclink.uris.surts import surt_of
 from tests.store.memory_store import MemoryStore, Page, link

@@ -12,7 +12,7 @@ from arclink.access.differences import DiffQuery, answer_diff
 from arclink.access.formats import FORMATS
 from arclink.access.levels import LevelQuery, answer_level
 from arclink.access.queries import BadParameterError, Direction, LinkQuery
-from arclink.access.timemaps import parse_replay
+from arclink.access.replay import parse_replay
 from tests.access.sqlite_pages import store_of_pages
 from tests.store.memory_store import MemoryStore, Page, link
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.access.timemaps import MOST_AT_ONCE, backwards, by_distance, moment_of
+from arclink.access.replay import moment_of
+from arclink.access.timemaps import MOST_AT_ONCE, backwards, by_distance
 from arclink.model import ALL_TIME, Surt, Timestamp
 from tests.store.memory_store import MemoryStore, Page
 

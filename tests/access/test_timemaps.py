@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 
 from arclink.access.formats.timemaps import ascii_uri, write_json_timemap, write_link_timemap
 from arclink.access.queries import BadParameterError
-from arclink.access.timemaps import (
-    NO_REPLAY,
-    ReplayPrefix,
-    TimeMap,
-    parse_replay,
-    read_timemap,
-    uri_ms_in,
-)
+from arclink.access.replay import NO_REPLAY, ReplayPrefix, parse_replay, uri_ms_in
+from arclink.access.timemaps import TimeMap, read_timemap
 from arclink.errors import UsageError
 from arclink.model import Timestamp
 from tests.store.memory_store import MemoryStore, Page

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 import arclink
-from arclink.access.timemaps import parse_replay
+from arclink.access.replay import parse_replay
 from arclink.service.application import create_app
 from arclink.service.settings import Settings
 from arclink.uris.surts import surt_of

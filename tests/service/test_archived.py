@@ -14,7 +14,7 @@ import ada_url
 import pytest
 from flask.testing import FlaskClient
 
-from arclink.access.timemaps import ReplayPrefix
+from arclink.access.replay import ReplayPrefix
 from arclink.model import Forgotten, Surt
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo

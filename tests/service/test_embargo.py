@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from arclink.access.cursors import DONE, Cursor, InlinkPosition, encode_cursor
 from arclink.access.queries import LinkQuery
-from arclink.access.timemaps import parse_replay
+from arclink.access.replay import parse_replay
 from arclink.model import (
     ALL_SURTS,
     ALL_TIME,

@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from arclink.access.formats.timemaps import ascii_uri
-from arclink.access.timemaps import parse_replay
+from arclink.access.replay import parse_replay
 from arclink.service.collections import create_collections
 from arclink.service.settings import Settings
 from tests.service.conftest import PAGES, T1, T2, A, C, client_of, served

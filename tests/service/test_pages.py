@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from arclink.access.examples import any_example, example_pages
 from arclink.access.reader import Budget
-from arclink.access.timemaps import parse_replay
+from arclink.access.replay import parse_replay
 from arclink.errors import StoreError
 from arclink.service.pages.requests import View
 from arclink.service.server import example_uri

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from jsonschema_rs import validator_for
 
 from arclink.access.capabilities import capability
-from arclink.access.timemaps import parse_replay
+from arclink.access.replay import parse_replay
 from arclink.model import Surt, Timestamp
 from arclink.rooms import CAPABILITIES
 from arclink.service.schemas import SCHEMAS, _schema_of

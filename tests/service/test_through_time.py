@@ -7,7 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from arclink.access.reader import Budget
-from arclink.access.timemaps import parse_replay
+from arclink.access.replay import parse_replay
 from arclink.service.settings import Settings
 from tests.service.conftest import PAGES, T1, T2, A, B, client_of
 from tests.store.memory_store import MemoryStore, Page, link

@@ -20,8 +20,8 @@ from arclink.access.archives import ArchiveReport, Outcome, Refused
 from arclink.access.provenance import ProvenanceFields
 from arclink.access.queries import Direction, MatchType
 from arclink.access.reader import Evidence, MementoSummary, Validity, sightings_of
+from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.texts import printable, printable_uri
-from arclink.access.timemaps import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.known import ReadCapturesFields
 from arclink.model import Kind, Surt, Timestamp, UriM, UriR
 

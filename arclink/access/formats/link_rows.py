@@ -41,9 +41,9 @@ from arclink.access.kinds import kinds_line
 from arclink.access.levels import Anchor, AnchorsAnswer, AnchorsQuery, answer_anchors
 from arclink.access.queries import Direction, LinkQuery, asks_about_part
 from arclink.access.reader import Evidence, State
+from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.tallies import Counts, Extent
 from arclink.access.texts import counted, printable, printable_uri
-from arclink.access.timemaps import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.model import Sighting, Timestamp, UriR
 from arclink.uris.surts import surt_of
 

@@ -24,8 +24,8 @@ from arclink.access.declarations import Parameter, named
 from arclink.access.formats import CSVW, PARQUET
 from arclink.access.formats.table import date_and_time
 from arclink.access.provenance import Provenance
+from arclink.access.replay import moment_of
 from arclink.access.texts import columns, percent_encoded
-from arclink.access.timemaps import moment_of
 from arclink.extras import analysis_extra
 from arclink.model import Timestamp
 from arclink.portions import portions

@@ -52,8 +52,8 @@ from arclink.access.archives import Outcome
 from arclink.access.formats import Profile
 from arclink.access.queries import Direction, absolute_uri
 from arclink.access.reader import by_page, sightings_of
+from arclink.access.replay import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.access.texts import percent_encoded, printable, printable_uri
-from arclink.access.timemaps import NO_REPLAY, ReplayPrefix, uri_m
 from arclink.model import Kind, Surt, Timestamp, UriR
 from arclink.uris.resolution import serialised
 

@@ -10,8 +10,9 @@ import orjson
 
 from arclink.access.capture_fields import TIMEMAP
 from arclink.access.formats.statements import iri
+from arclink.access.replay import http_date, moment_of
 from arclink.access.texts import percent_encoded, printable_uri
-from arclink.access.timemaps import TimeMap, http_date, moment_of
+from arclink.access.timemaps import TimeMap
 from arclink.model import ALL_TIME, Memento, Timestamp
 from arclink.uris.wrapped import format_in_path
 

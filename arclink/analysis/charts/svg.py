@@ -15,8 +15,8 @@ from typing import NamedTuple, Self
 
 from arclink.access.chronicles import Captured, Chronicle, units_between
 from arclink.access.reader import State
+from arclink.access.replay import moment_of
 from arclink.access.tallies import Period
-from arclink.access.timemaps import moment_of
 from arclink.model import Timestamp
 
 WIDTH, HEIGHT = 720, 300

@@ -21,7 +21,7 @@ import numpy as np
 from arclink.access.kinds import ALL_KINDS, NAVIGATION, Kinds
 from arclink.access.queries import URI, LinkQuery, requested_kinds
 from arclink.access.reader import Reading
-from arclink.access.timemaps import moment_of
+from arclink.access.replay import moment_of
 from arclink.captures.subsets.fields import (
     END,
     EVERYWHERE,
