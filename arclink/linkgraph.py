@@ -76,7 +76,13 @@ from arclink.analysis.questions.queries import (
 )
 from arclink.analysis.questions.rows import ask_as_rows, said_from
 from arclink.captures.locate import find_capture
-from arclink.captures.queries import FORM, STREAM_PARAMETERS, TAKE_AWAY_PARAMETERS
+from arclink.captures.queries import (
+    FORM,
+    STREAM_PARAMETERS,
+    TAKE_AWAY_PARAMETERS,
+    StreamQuery,
+    TakeAwayQuery,
+)
 from arclink.captures.read import CapturedPage, PageReader
 from arclink.closing import Closing
 from arclink.errors import UsageError
@@ -597,7 +603,6 @@ class LinkGraph(Methods, Closing):
             UsageError: The graph shows one time only (`at`).
         """
         from arclink.analysis.matrices.slice_cache import cache_of
-        from arclink.captures.queries import StreamQuery
         from arclink.captures.ranks import RankTables
         from arclink.captures.stream import CaptureStream
 
@@ -708,7 +713,6 @@ class LinkGraph(Methods, Closing):
             ExportError: The file cannot be written, or no capture can be read.
         """
         from arclink.captures.export import Source
-        from arclink.captures.queries import TakeAwayQuery
         from arclink.captures.write import take_away
 
         if self._at and not {"from_", "to"} & {*given}:

@@ -2,8 +2,8 @@
 
 The core takes nothing else from these rooms.
 
-Each row names a module, or what is in one: ``module`` or ``module:name``. A module is imported when
-its row is first used, so the core needs none of their packages. The doors (`arclink.operations`,
+Each row is ``module:name``. A module is imported when its row is first used, so the core needs none
+of their packages. The doors (`arclink.operations`,
 `arclink.linkgraph`, `arclink.service`, `arclink.cli`) come after all rooms, and import them.
 """
 
@@ -48,7 +48,6 @@ DERIVED: Final = "arclink.analysis.matrices.slice_cache:remove_derived"
 DERIVED_AT_ADDRESSES: Final = "arclink.analysis.relations.forgetting:remove_at_addresses"
 """What a rebuild removes: all that was made of a store, next to it and at its addresses."""
 
-
 JOBS: Final[Mapping[str, str]] = {
     "look": "arclink.jobs.look_at_files:LookAtFiles",
     "share": "arclink.jobs.share_rows:ShareRows",
@@ -66,11 +65,10 @@ JOBS: Final[Mapping[str, str]] = {
 
 
 def taken(row: str) -> Any:  # Any: each table says what its rows are
-    """Return the module or object that a row of a table names.
+    """Return the object that a row of a table names.
 
     >>> taken("arclink.errors:InputError").__name__
     'InputError'
     """
     module, _, name = row.partition(":")
-    found = import_module(module)
-    return getattr(found, name) if name else found
+    return getattr(import_module(module), name)

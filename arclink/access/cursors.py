@@ -96,16 +96,9 @@ class InRange:
 
 
 DONE = Done()
-
-
 FIRST_OUTLINK = OutlinkPosition(ContentId(""), UriR(""), -1)
-
-
 FIRST_INLINK = InlinkPosition(None, "", UriR(""))
-
-
 FIRST_IN_RANGE = InRange(Surt(""), DONE)
-
 
 Position = Done | Grouped | LinkPosition | InRange
 

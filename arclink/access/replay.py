@@ -14,9 +14,7 @@ from arclink.model import Memento, Timestamp, UriM, UriR
 ReplayPrefix = NewType("ReplayPrefix", str)
 """The part before ``TIMESTAMP/URI`` in URLs of a Wayback Machine, ending in ``/``; may be empty."""
 
-
 NO_REPLAY = ReplayPrefix("")
-
 
 _PREFIX = re.compile(r"https?://[^\s\"'<>\x00-\x20\x7f?#]+", re.ASCII)
 

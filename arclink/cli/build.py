@@ -144,7 +144,7 @@ def _show_groups(counts: Counts) -> None:
             click.echo(f"  {count:>14,}  {reason.text}")
 
 
-_BUILD_EXAMPLES = (
+EXAMPLES = (
     "arclink build /data/crawl --store links.db",
     "arclink build crawl.warc.gz --cdx crawl.cdxj --store links.db",
     "arclink build --store links.db --rebuild",
@@ -154,7 +154,7 @@ _BUILD_EXAMPLES = (
 
 @click.command()
 @takes(*BUILD.declared)
-def build_command(given: Given) -> None:
+def command(given: Given) -> None:
     """Build the link graph of archive files, or add more files to it.
 
     INPUT is an archive file, a folder, a glob, an address (https, s3 or hdfs), or a list file
@@ -167,9 +167,3 @@ def build_command(given: Given) -> None:
         show_captures(*done.captures)
     if done.report.needs_a_person:
         raise click.exceptions.Exit(1)
-
-
-COMMANDS = {
-    "build": (build_command, _BUILD_EXAMPLES),
-}
-"""The commands of this module, with their examples, by name."""

@@ -24,7 +24,7 @@ from arclink.cli.options import (
     write_answer,
 )
 from arclink.errors import UsageError
-from arclink.others.federation.instances import QueryLimits
+from arclink.others.federation.instances import QueryLimits, parse_instances
 from arclink.others.federation.merge import MERGED_PARAMETERS, MergedQuery, answer_of, merge
 from arclink.store.location import name_of_store
 
@@ -51,7 +51,6 @@ def _client_for(given: Given, instances: Parameter[str]) -> "Asking":
     Raises:
         UsageError: One of them has no usable name or address.
     """
-    from arclink.others.federation.instances import parse_instances  # late: a plain `ask` asks none
     from arclink.others.federation.requests import Asking
 
     limits = QueryLimits(

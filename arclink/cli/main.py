@@ -29,11 +29,11 @@ _MODULES = {
     **dict.fromkeys(("index", "filter", "extract", "graph", "load"), "stages"),
     **dict.fromkeys(("backup", "restore"), "copies"),
     **dict.fromkeys(("plan", "pack", "schema"), "cluster"),
-    "select": "subsets",
+    **dict.fromkeys(("select", "subsets"), "subsets"),
+    **dict.fromkeys(("mcp", "serve"), "serve"),
     "aggregate": "instances",
-    "mcp": "serve",
 }
-"""The modules of commands that share one."""
+"""The modules of commands that share one, or have another name."""
 
 
 class _WholeWords(click.HelpFormatter):
@@ -68,7 +68,7 @@ class LazyCommands(click.Group):
         name: Name of the group.
         package: Package with a module for each command, which has a click command named
             ``command`` and examples named ``EXAMPLES``. The module of ``demo-archive`` is
-            ``demo_archive``. A module of several commands (`_MODULES`) has them in ``COMMANDS``.
+            ``demo_archive``. The modules of `_MODULES` have their commands in ``COMMANDS``.
             Commands without a module are those of `arclink.cli.query_commands`.
         about: Help text of the group.
         sections: Short help of the commands by section and name, in the order of the help. So help
@@ -126,12 +126,11 @@ class LazyCommands(click.Group):
         loaded: tuple[click.Command, Sequence[str]]
         if find_spec(path) is None:
             loaded = import_module("arclink.cli.query_commands").load_command(name)
-            return loaded
-        module = import_module(path)
-        loaded = getattr(module, "COMMANDS", {}).get(name) or (
-            module.command,
-            getattr(module, "EXAMPLES", ()),
-        )
+        elif name in _MODULES:
+            loaded = import_module(path).COMMANDS[name]
+        else:
+            module = import_module(path)
+            loaded = module.command, getattr(module, "EXAMPLES", ())
         return loaded
 
     def resolve_command(

@@ -69,7 +69,7 @@ def command(given: Given) -> None:
         where, complete = str(folder / "links.db"), folder / _COMPLETE
     if complete is None or not complete.exists():
         # imported here: the second call builds nothing and starts sooner without it
-        from arclink.cli.build import build_command as build
+        from arclink.cli.build import command as build
 
         Path(where).parent.mkdir(parents=True, exist_ok=True)
         try:

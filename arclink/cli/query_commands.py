@@ -17,6 +17,7 @@ import click
 
 from arclink.access.capabilities import Capability, ToAnswer, capability
 from arclink.access.declarations import (
+    FROM,
     PATH,
     SUBSET,
     AnyParameter,
@@ -24,9 +25,10 @@ from arclink.access.declarations import (
     Given,
     Parameter,
     named,
+    span_of,
     switch,
 )
-from arclink.access.replay import NO_REPLAY
+from arclink.access.replay import NO_REPLAY, uri_ms_in
 from arclink.cli.options import (
     GRAPH,
     REPLAY,
@@ -39,7 +41,7 @@ from arclink.cli.options import (
 from arclink.errors import InputError, UsageError
 from arclink.model import ALL_TIME
 from arclink.rooms import CAPABILITIES
-from arclink.store.location import name_of_store
+from arclink.store.location import name_of_store, sizes_next_to
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
@@ -192,10 +194,8 @@ def _timemap() -> _Query:
 
     Link format needs --replay: without it, mementos have no address.
     """
-    from arclink.access.declarations import FROM
     from arclink.access.formats.timemaps import write_json_timemap, write_link_timemap
     from arclink.access.queries import URI
-    from arclink.access.replay import uri_ms_in
     from arclink.access.timemaps import read_timemap
 
     form = Parameter(
@@ -230,7 +230,6 @@ def _explain() -> _Query:
     """Show the outcome of each capture of URI, with its reason, file and offset."""
     import orjson
 
-    from arclink.access.declarations import span_of
     from arclink.access.evidence import EXPLAIN_PARAMETERS, explain
     from arclink.access.formats.explanations import explanation_fields, explanation_lines
     from arclink.access.queries import URI
@@ -366,7 +365,6 @@ def _stats() -> _Query:
             return lambda graph: write_duplicates(given, graph, form)
         if manifests.required(given):
             return write_manifests
-        from arclink.store.location import sizes_next_to
 
         write = write_counts_in_json if in_json.required(given) else write_counts
         return partial(write, sizes_next_to(STORE.required(given)), given.has(SUBSET))

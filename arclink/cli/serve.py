@@ -29,7 +29,7 @@ from arclink.cli.options import ARCHIVES, INSTANCE, REPLAY, STORE, replay_prefix
 from arclink.errors import ArclinkError, UsageError
 from arclink.extras import extra
 from arclink.others.federation.instances import parse_instances, parse_name
-from arclink.service.settings import Settings
+from arclink.service.settings import ReplayOrigin, Settings, public_path
 from arclink.service.shares import Connections, parse_network
 from arclink.store.embargo import Embargo
 
@@ -255,7 +255,6 @@ def settings_of(given: Given, where: str | Mapping[str, str]) -> Settings:
     """
     from arclink.operations.forget import surt_prefix
     from arclink.service.responses import parse_origin
-    from arclink.service.settings import public_path
 
     public_path(PUBLIC.optional(given) or "")  # a wrong one is an error before anything is opened
     archive = parse_name("--name", NAME.required(given))
@@ -351,7 +350,6 @@ def replay_origin(origin: str, public: str) -> "ReplayOrigin":
         UsageError: One is not an origin, or they are the same.
     """
     from arclink.service.responses import parse_origin
-    from arclink.service.settings import ReplayOrigin
 
     if not origin:
         return ReplayOrigin()

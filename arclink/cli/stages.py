@@ -13,7 +13,7 @@ from arclink.access.formats.rows import ROW_FORMAT
 from arclink.cli.build import end_stage
 from arclink.cli.interrupts import ended_like_interrupts
 from arclink.cli.options import perform, say, takes, write_answer
-from arclink.mapreduce.runs import ON_THIS_MACHINE
+from arclink.mapreduce.runs import ON_THIS_MACHINE, parts_of
 from arclink.model import Forgotten
 from arclink.operations.build import SELECTION, WAYBACK, rules_from, wayback_of
 from arclink.operations.engine import RUNNER, uses_engine
@@ -107,7 +107,6 @@ def _filter(given: Given) -> None:
     """Run the stage in the folder that was given, and print what it counted."""
     from arclink.extract.settings import ExtractSettings
     from arclink.filter.sharing import check_rows
-    from arclink.mapreduce.runs import parts_of
     from arclink.pipeline import stages
     from arclink.pipeline.build import needs_a_person
     from arclink.pipeline.rule_table import rule_table

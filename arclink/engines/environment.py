@@ -23,7 +23,7 @@ from uuid import uuid4
 
 import orjson
 
-from arclink.engines.check_environment import MARK
+from arclink.engines.check_environment import MARK, describe
 from arclink.engines.object_store import is_object_store
 from arclink.errors import InputError, UsageError
 from arclink.files.atomic import open_whole
@@ -157,8 +157,6 @@ def pack_environment(target: Path, others: Sequence[str] = ()) -> dict[str, str]
     Raises:
         InputError: The file cannot be written, or a package that ArcLink needs is not installed.
     """
-    from arclink.engines.check_environment import MARK, describe
-
     found = {package.metadata["Name"]: package for package in _needed(others)}
     versions = {name: package.version for name, package in sorted(found.items())}
     mark = orjson.dumps({"made for": describe(), "packages": versions}, option=orjson.OPT_INDENT_2)

@@ -16,7 +16,6 @@ from arclink.rows.task_keys import task_of
 Counters = dict[str, dict[str, int]]
 """Counts by name, by group, as mrjob has them."""
 
-
 ByTask = dict[tuple[int, str, int], Counters]
 """Counts by step, kind and number of a task."""
 

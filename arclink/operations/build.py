@@ -25,7 +25,7 @@ from arclink.counts import Report
 from arclink.errors import ArclinkError, UsageError
 from arclink.extract.settings import ExtractSettings
 from arclink.filter.rules import DEFAULT_RULES, Rules
-from arclink.mapreduce.runs import ON_THIS_MACHINE
+from arclink.mapreduce.runs import FAILED_TASK, ON_THIS_MACHINE
 from arclink.operations.engine import ENGINE, RUNNER, runner_of
 from arclink.operations.operation import (
     CORES,
@@ -39,7 +39,7 @@ from arclink.operations.operation import (
     size,
     words_of,
 )
-from arclink.pipeline.settings import BATCH_BYTES, BuildSettings, usual_batch_bytes
+from arclink.pipeline.settings import BATCH_BYTES, BuildSettings, ShownProgress, usual_batch_bytes
 from arclink.progress import display_for
 from arclink.timestamps import TimestampError, first_of, last_of
 
@@ -228,7 +228,6 @@ class Built(Report):
 
 
 def _run(given: Given, say: Say) -> Built:
-    from arclink.mapreduce.runs import FAILED_TASK
     from arclink.pipeline.build import BuildReport, build, check_settings
     from arclink.pipeline.inputs import (
         FileMarks,
@@ -238,7 +237,6 @@ def _run(given: Given, say: Say) -> Built:
         looked_at_by_tasks,
     )
     from arclink.pipeline.records_read import known_damage, leave_out_described
-    from arclink.pipeline.settings import ShownProgress
     from arclink.rows.cdx_files import find_cdx
     from arclink.store.layouts import check_present
     from arclink.store.location import (

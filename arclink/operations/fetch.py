@@ -20,7 +20,7 @@ from arclink.errors import InputError, UsageError
 from arclink.files.sealed import lines_of_list
 from arclink.operations.build import NO_REDIRECTS, RULES, rules_from
 from arclink.operations.operation import QUIET, Operation, Say, size, size_text
-from arclink.others.wayback.capture_lists import Archive
+from arclink.others.wayback.capture_lists import Archive, parse_entry
 from arclink.others.wayback.client import Client, Manners
 from arclink.others.wayback.fetch import INDEX, FetchReport, FetchSettings, fetch
 from arclink.progress import display_for
@@ -132,8 +132,6 @@ def _read_entries(given: tuple[str, ...]) -> list[str]:
         InputError: A list file cannot be read, or there is no entry.
         UsageError: An argument is neither a file nor an entry.
     """
-    from arclink.others.wayback.capture_lists import parse_entry
-
     entries: list[str] = []
     for text in given:
         path = Path(text)

@@ -23,9 +23,9 @@ from arclink.errors import OperatorError, StoreError, UriError, UsageError
 from arclink.model import Forgotten, Memento, Surt
 from arclink.operations.operation import Operation, Say, stored_size
 from arclink.store.protocols import Answers, Removed, Takedown
-from arclink.timestamps import now_in_iso
+from arclink.timestamps import TimestampError, now_in_iso
 from arclink.uris.hosts import host_of, is_public_suffix
-from arclink.uris.surts import OF_PAGE
+from arclink.uris.surts import OF_PAGE, surt_of_query, without_method
 
 PREFIXES = Parameter(
     "prefixes",
@@ -185,7 +185,6 @@ def forget(given: Given, say: Say, show: Say | None = None) -> ForgottenCaptures
 
 def _takedowns(given: Given) -> list[Takedown]:
     from arclink.store.takedown_files import span_of
-    from arclink.timestamps import TimestampError
 
     first, last, has_targets = given.text(FROM), given.text(TO), TARGETS.required(given)
     try:
@@ -295,7 +294,6 @@ def surt_prefix(text: str, is_captured: Callable[[Surt], bool] = lambda prefix: 
     ('org,example)/', 'org,example')
     """
     from arclink.access.queries import prefixes_meant
-    from arclink.uris.surts import surt_of_query, without_method
 
     if not text.strip():
         raise UsageError(

@@ -16,7 +16,7 @@ from arclink.files.atomic import write_whole
 from arclink.mapreduce.runs import ON_THIS_MACHINE, JobRunner, room_in
 from arclink.operations.engine import ENGINE, ENGINE_CONF, RUNNER, runner_of
 from arclink.operations.operation import CORES, INPUTS, Operation, Say
-from arclink.pipeline.records_read import Damage, damage_in
+from arclink.pipeline.records_read import Damage, check_read, damage_in
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.protocols import KnownFile
 
@@ -244,7 +244,6 @@ def _load(given: Given, say: Say) -> LoadedBatch:
     from arclink.engines.hadoop import MRJOB
     from arclink.pipeline import stages
     from arclink.pipeline.manifest import format_manifest
-    from arclink.pipeline.records_read import check_read
     from arclink.store.graph_files import RELATIONS
     from arclink.store.location import local_path_of, open_store
     from arclink.store.locks import only_change

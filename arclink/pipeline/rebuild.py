@@ -38,7 +38,7 @@ from arclink.store.archive_paths import ArchivePaths
 from arclink.store.backups import replace_store
 from arclink.store.blocks.byte_layouts import split_content
 from arclink.store.graph_files import read_sorted
-from arclink.store.location import open_store, path_of, rebuilt_path, takedowns_path
+from arclink.store.location import checked_path, open_store, path_of, rebuilt_path, takedowns_path
 from arclink.store.protocols import EmptyStore, KnownFile, Scans, Takedown
 from arclink.store.sqlite.store import SqliteStore
 from arclink.store.takedown_files import add_to_list, listed, missing_in, read_takedowns, united
@@ -408,8 +408,6 @@ class PresentStore:
         Raises:
             StoreError: The new store lacks captures of the present one, which is unchanged.
         """
-        from arclink.store.location import checked_path
-
         if damaged := [fault for fault in report.damaged if fault.path not in self.damaged]:
             raise StoreError(
                 "archive files are damaged that were not when the store was built, so "

@@ -46,9 +46,11 @@ from arclink.store.protocols import (
     Violation,
     WantsLink,
 )
-from arclink.store.shown_inlinks import _AT_ONCE, shown_inlinks
+from arclink.store.shown_inlinks import shown_inlinks
 from arclink.timestamps import day_of
 
+_AT_ONCE = 128
+"""Number of contents that are checked together."""
 _MOST_SCANNED = 1_000_000
 """Number of captures up to which the times of the visible ones are counted for an answer."""
 _KEPT = 100_000

@@ -8,24 +8,14 @@ may come with any later batch, on any page.
 from collections.abc import Iterator
 from typing import Protocol
 
-from arclink.checksums import (
-    is_of_page,
-)
+from arclink.checksums import is_of_page
 from arclink.known import NOT_MODIFIED, is_gone
-from arclink.model import (
-    REVISIT,
-    ContentId,
-    Kind,
-    Memento,
-    Outlink,
-    UriR,
-)
+from arclink.model import REVISIT, ContentId, Kind, Memento, Outlink, UriR
 from arclink.uris.resolution import checksum_of
 from arclink.uris.surts import surt_of
 
 LOCATION = Kind("http@location")
 """The kind of the link of a redirect; only redirects have it."""
-
 
 _REDIRECTS = frozenset({LOCATION, Kind("http@refresh")})
 

@@ -48,9 +48,7 @@ class RemoteLocation(Protocol):
 
     name: str
     identity: str
-
-    @property
-    def local_name(self) -> str: ...
+    local_name: str
 
     def open(self, *, create: bool) -> GraphStore:
         """Open the store, for loading with ``create``."""

@@ -4,29 +4,18 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
 from operator import attrgetter
 
-from arclink.model import (
-    ContentId,
-    Inlink,
-    ShownInlink,
-    Source,
-    maker,
-)
+from arclink.model import ContentId, Inlink, ShownInlink, Source, maker
 from arclink.portions import portions
-from arclink.store.protocols import (
-    WantsLink,
-)
+from arclink.store.protocols import WantsLink
 
 AT_ONCE = 128
 """Number of inlinks whose pages are looked up together."""
 
-
 _KEPT_PAGES = 1_000
 """Largest number of pages of a content that are kept in memory for all its links."""
 
-
 PagesOf = Callable[[Iterable[ContentId]], Iterator[Iterable[Source]]]
 """Yields, for each content, the pages that show it, as `Answers.sources`."""
-
 
 _shown = maker(ShownInlink)
 
@@ -73,7 +62,3 @@ def shown_inlinks(
                 yield _shown((*inlink, pages))
             else:
                 yield None
-
-
-_AT_ONCE = 128
-"""Number of contents that are checked together."""

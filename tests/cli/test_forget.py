@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from arclink.cli.build import build_command as build
+from arclink.cli.build import command as build
 from arclink.cli.forget import command as forget
 from arclink.errors import OperatorError, StoreError, UsageError
 from arclink.model import Surt

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arclink.cli.build import build_command as build
+from arclink.cli.build import command as build
 from arclink.cli.forget import command as forget
 from arclink.model import Surt
 from arclink.pipeline import stages

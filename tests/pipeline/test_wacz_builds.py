@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arclink.cli.build import build_command
+from arclink.cli.build import command as build_command
 from arclink.errors import InputError
 from arclink.model import Surt
 from arclink.pipeline.inputs import describe, find_archives, leave_out_foreign

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arclink.cli.build import build_command
+from arclink.cli.build import command as build_command
 from arclink.model import Surt
 from arclink.pipeline.inputs import find_archives
 from arclink.pipeline.records_read import leave_out_described

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from arclink.analysis.matrices.slice_cache import cache_next_to
-from arclink.cli.build import build_command
+from arclink.cli.build import command as build_command
 from arclink.cli.copies import backup_command, restore_command
 from arclink.cli.forget import command as forget_command
 from arclink.errors import SealError, StoreError, UsageError

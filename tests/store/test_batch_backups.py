@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arclink.cli.build import build_command
+from arclink.cli.build import command as build_command
 from arclink.errors import StoreError, UsageError
 from arclink.files.sealed import read_rows
 from arclink.model import Forgotten, Surt

@@ -1,7 +1,7 @@
 """The outcome of each capture, as text for users and as JSON fields."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from arclink.access.capture_fields import EXPLANATION
 from arclink.access.evidence import Explanation
@@ -13,9 +13,6 @@ from arclink.model import NO_LANGUAGE
 from arclink.reasons import Reason
 from arclink.rows.pointers import NO_FILE
 from arclink.uris.surts import method_of_key
-
-if TYPE_CHECKING:
-    pass
 
 
 class ExplanationFields(TypedDict):

@@ -30,7 +30,14 @@ from arclink.access.declarations import (
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.queries import URI
 from arclink.access.reader import UNLIMITED
-from arclink.analysis.matrices.pagerank import PagerankFields, RankOptions
+from arclink.analysis.matrices.pagerank import (
+    PagerankFields,
+    RankOptions,
+    agreements,
+    history,
+    leaders,
+    ranked,
+)
 from arclink.analysis.matrices.slices import (
     WINDOWS,
     Level,
@@ -224,16 +231,12 @@ def _properties(asked: ToAnswer[PropertiesQuery]) -> RowAnswer:
 @contextmanager
 def ranked_windows(asked: ToAnswer[RankQuery]) -> Iterator["RankedWindows"]:
     """Yield the ranks of all windows; see `opened_slices`."""
-    from arclink.analysis.matrices.pagerank import ranked
-
     query = asked.query
     with opened_slices(asked) as slices:
         yield ranked(slices, query.options, query.top, query.uri, only_captured=query.captured)
 
 
 def _ranks(asked: ToAnswer[RankQuery]) -> RowAnswer:
-    from arclink.analysis.matrices.pagerank import agreements, history, leaders
-
     with ranked_windows(asked) as found:
         if asked.query.uri:
             return history(found, asked.query.uri)

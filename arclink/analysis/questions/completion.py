@@ -12,8 +12,6 @@ from arclink.uris.surts import surt_of
 _TYPED = re.compile(
     r"(?P<before>(?:https?://|\*\.)?(?:www\.)?)(?P<host>[^/?#\s]+)(?P<path>/\S*)?", re.I
 )
-
-
 _AUTHORITY = re.compile(r"[^/?#]*//[^/?#]*")
 
 

@@ -26,22 +26,14 @@ from arclink.store.layouts import TABLES
 from arclink.store.protocols import Additions
 
 CAPTURES, LINKS = "captures.parquet", "links.parquet"
-
-
 LINKS_BY_PAGE = "links-by-page.parquet"
 """The links in another order (`arclink.analysis.relations.writing`)."""
-
 
 _BYTES = 280
 """Bytes that a row takes in a part and while it is sorted; rarely more."""
 
-
 STATE = "state"
-
-
 ANSWERS = "answers"
-
-
 _KIND = "tables"
 
 

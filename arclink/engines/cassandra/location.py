@@ -22,10 +22,7 @@ class CassandraLocation:
         self.address = parse_address(where, patience or PATIENCE)
         self.identity = self.address.name
         self.name = self.address.keyspace
-
-    @property
-    def local_name(self) -> str:
-        return f"{self.name}.cassandra"
+        self.local_name = f"{self.name}.cassandra"
 
     def open(self, *, create: bool) -> GraphStore:
         needs_driver()

@@ -6,17 +6,11 @@ of all contents of the payload. So they are sorted once, into a temporary file o
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from arclink.files.spill import scratch
 from arclink.model import Checksum, Scope, Source, Timestamp, UriR
-from arclink.store.blocks.byte_layouts import (
-    split_content,
-)
+from arclink.store.blocks.byte_layouts import split_content
 from arclink.uris.resolution import content_id
-
-if TYPE_CHECKING:
-    pass
 
 
 class CapturesByCut:
