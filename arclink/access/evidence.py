@@ -34,13 +34,6 @@ from arclink.store.protocols import Answers
 from arclink.uris.resolution import checksum_of
 from arclink.uris.surts import keys_of_answers, method_of_key, surt_of
 
-# The evidence and the validity of a link, which answers have on request.
-#
-# Evidence is the mementos that show it, each with archive file, offset and checksum.
-#
-# Evidence requires reading the mementos of each page again, so it is an option of a link query. The
-# number of rows that one request may read is limited; members after that limit have no evidence.
-
 # The times between which a link appeared and disappeared, as far as captures show them.
 #
 # These are the times of four mementos of its page: the last without the link, the first with it,
@@ -191,6 +184,14 @@ def _dated(history: _History, showing: frozenset[tuple[ContentId, UriR]]) -> Val
 
 KEPT_MEMENTOS = 10_000
 """Largest number of mementos cached for the next members."""
+
+
+# The evidence and the validity of a link, which answers have on request.
+#
+# Evidence is the mementos that show it, each with archive file, offset and checksum.
+#
+# Evidence requires reading the mementos of each page again, so it is an option of a link query. The
+# number of rows that one request may read is limited; members after that limit have no evidence.
 
 
 class Gathering:

@@ -1,12 +1,12 @@
-"""The reads of an answer from the store, for one query.
+"""The reads of an answer from the store, for one query; and its members, single and grouped.
 
 This module alone decides the meaning of ``from``, ``to`` and ``at``:
 
 - a span: every memento that was observed in it counts;
 - ``at``: per original, the newest memento not after that time counts, *whatever its status*. A 404,
   a redirect or an unread memento in force ends earlier links. Mementos with equal timestamps all
-  count. Those that redirect to a variant of their URI say nothing:
-  they are in force only if there are no others.
+  count. Those that redirect to a variant of their URI say nothing: they are in force
+  only if there are no others.
 
 Every answer is read from one state of the store, even if a batch is loaded at the same time
 (`of_one_state`). Streamed answers (``limit=0``) are the exception, because a client may read them

@@ -7,6 +7,8 @@ Anchor texts and levels count the same things in the same way:
 - *pages*: distinct pages at the other end, all variants of a URI as one;
 - *mementos*: distinct (URI-R, timestamp) that show them, revisits included;
 - *hosts*: distinct hosts of the pages that hold them (inlinks) or that they lead to (outlinks).
+
+The parameters and pages of such answers are below.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

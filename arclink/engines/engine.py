@@ -18,13 +18,14 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from arclink.counts import Counts
+from arclink.engines.claims import claim_folder
 from arclink.engines.hdfs import webhdfs_address
 from arclink.engines.name_nodes import ADDRESS, known_name_nodes
 from arclink.engines.object_store import is_object_store
 from arclink.errors import ArclinkError, PipelineError
 from arclink.mapreduce import job_settings
 from arclink.mapreduce.job_settings import CPU_OF_JVM, CPU_OF_PYTHON, FOR_OBJECTS, RELATIONS_APART
-from arclink.mapreduce.runs import Job, JobRunner, claim_folder, labelled
+from arclink.mapreduce.runs import Job, JobRunner, labelled
 from arclink.network.engine_files import EngineFiles, files_of
 from arclink.store.batch_backups import MANIFEST
 

@@ -1,6 +1,6 @@
-"""The HTTP addresses of the NameNodes of an HDFS.
+"""What opens an HDFS over HTTP: delegation tokens, and the addresses of its NameNodes.
 
-They are in the address itself (``webhdfs://namenode:9870/path``), in the variable
+Addresses are in the address itself (``webhdfs://namenode:9870/path``), in the variable
 ``ARCLINK_WEBHDFS``, or in Hadoop's own settings, which also name highly available NameNodes.
 
 Source: https://hadoop.apache.org/docs/stable/hadoop-project-dist/hadoop-hdfs/HDFSHighAvailabilityWithQJM.html

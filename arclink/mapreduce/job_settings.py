@@ -2,6 +2,9 @@
 
 The command line of a job has a fixed length: settings that grow with a store, such as its
 takedowns, are in a file on the engine (`EngineRunner.run` writes it), and ``--settings`` names it.
+
+Here are also the names of Hadoop's properties, the variables that a task finds, and the check that
+a worker has the versions of the driver.
 """
 
 import json

@@ -7,6 +7,8 @@
 
 A rebuild that is killed leaves both, and the same command continues. A store is replaced only if
 the new one was built from all of its archive files, and has no fewer captures.
+
+Below, `arclink upgrade` reads single payloads again.
 """
 
 import os

@@ -4,7 +4,7 @@ The manifest of each batch says how the records of its files were found. A file 
 records were found by reading it. If rows of a CDX named them, the file may have more: a later build
 skips it for an equal index only. For another index, or without one, the file takes part in a batch
 again. Payloads that the store has are not read then, and the store leaves out records that it has
-(`arclink.store.protocols.Builds.load`).
+(`arclink.store.protocols.Builds.load`). What was damaged is noted with it.
 """
 
 from collections import Counter

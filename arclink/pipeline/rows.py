@@ -1,4 +1,4 @@
-"""CDX rows of each batch: a row belongs to the batch of the archive file that it points to."""
+"""CDX rows and pointers of each batch: both belong to the batch of the file that they name."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

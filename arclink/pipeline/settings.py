@@ -1,7 +1,7 @@
 """Settings of a build: rules, limits, runner, batch size.
 
 The settings that shape the graph are stored with it, so that a later build can check that it uses
-the same ones.
+the same ones. The progress of a build, as its user sees it, is below.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The choice of pointers by the payloads that a store knows.
+"""The choice of pointers by the payloads that a store knows, and payloads that wait.
 
 A payload that the store has is not read again, unless it was now captured under a URI where its
 links may lead elsewhere. The driver of a build on one machine chooses; on an engine, tasks do

@@ -1,4 +1,4 @@
-"""Rows for the texts of links, and for the links that differ between two times."""
+"""Rows of links: the links of a page as CSV and Parquet, their texts, and differences."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, NotRequired, TypedDict

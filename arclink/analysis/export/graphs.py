@@ -1,5 +1,7 @@
 """Nodes and counted links at a level, from the relations of a store, in arrays on disk.
 
+Below: what reduces a graph to a readable picture, what is known about each node, and spells.
+
 Memory does not grow with the store, except for some bytes per node. Nodes get their numbers in the
 order of names. So the URIs of a site are adjacent, which WebGraph compresses well.
 """

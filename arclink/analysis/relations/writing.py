@@ -1,4 +1,4 @@
-"""Writes parts of the relations: Parquet files, sorted by DuckDB with limited memory."""
+"""Writes parts of the relations: rows of a store, in Parquet files that DuckDB sorted."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress

@@ -1,4 +1,4 @@
-"""Merging of archives' links, link by link.
+"""Merging of archives' links, link by link, and the merged answer.
 
 Two links are the same if source SURT, target SURT, kind and text are equal. Every part of a merge
 is a union: the order of archives and repetitions do not matter, and an answer merged with itself
