@@ -87,6 +87,15 @@ def digest_field(checksum: Checksum) -> str:
     return f"sha1:{checksum}" if re.fullmatch("[A-Z2-7]{32}", checksum) else checksum
 
 
+def revisit_profile(name: str, version: str = WARC_VERSION) -> str:
+    """Return the profile of a revisit as WARC-Profile has it (ISO 28500, 6.7).
+
+    >>> revisit_profile("server-not-modified")
+    'http://netpreserve.org/warc/1.1/revisit/server-not-modified'
+    """
+    return f"http://netpreserve.org/warc/{version}/revisit/{name}"
+
+
 def field_lines(fields: Mapping[str, str]) -> bytes:
     """Return fields as lines: of a head, or of a block of the type `FIELDS_TYPE`.
 

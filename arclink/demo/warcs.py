@@ -11,11 +11,16 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from arclink.archives.writing import digested_record, field_lines, http_head, member_of, warc_date
+from arclink.archives.writing import (
+    digested_record,
+    field_lines,
+    http_head,
+    member_of,
+    revisit_profile,
+    warc_date,
+)
 from arclink.demo.captures import REASONS, DemoCapture
 from arclink.model import Timestamp
-
-PROFILES = "http://netpreserve.org/warc/{version}/revisit/{profile}"
 
 
 def write_warcs(folder: Path, captures: Sequence[DemoCapture], seed: int) -> list[Path]:
@@ -90,7 +95,7 @@ def _capture_record(capture: DemoCapture, fields: dict[str, str], version: str) 
             headers.append(("Content-Length", str(len(capture.body))))
         http = http_head(f"HTTP/1.1 {capture.status} {REASONS[capture.status]}", headers)
     if (revisit := capture.revisit) is not None:
-        fields["WARC-Profile"] = PROFILES.format(version=version, profile=revisit.profile)
+        fields["WARC-Profile"] = revisit_profile(revisit.profile, version)
         if revisit.digest is not None:
             fields["WARC-Payload-Digest"] = revisit.digest
         if revisit.refers_to is not None:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from arclink.archives.writing import (
-    WARC_VERSION,
     digest_field,
     digested_record,
     http_head,
     member_of,
+    revisit_profile,
     warc_date,
     warcinfo_block,
 )
@@ -30,8 +30,8 @@ from arclink.rows.cdx import RESOURCE, RESPONSE, REVISIT_MIME, Capture
 from arclink.timestamps import now_in_iso
 
 NAME, SUFFIX = "wayback-", ".warc.gz"
-_SAME_PAYLOAD = f"http://netpreserve.org/warc/{WARC_VERSION}/revisit/identical-payload-digest"
-NOT_MODIFIED = f"http://netpreserve.org/warc/{WARC_VERSION}/revisit/server-not-modified"
+_SAME_PAYLOAD = revisit_profile("identical-payload-digest")
+NOT_MODIFIED = revisit_profile("server-not-modified")
 
 
 @dataclass(frozen=True, slots=True)
