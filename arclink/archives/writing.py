@@ -29,7 +29,7 @@ from arclink.model import NO_CHECKSUM, REVISIT, Checksum, Memento, Timestamp
 from arclink.uris.surts import method_of_key
 from arclink.version import VERSION
 
-WARC_VERSION = "1.1"
+_WARC_VERSION = "1.1"
 """Version of WARC of all records that are written, except where a caller names another one."""
 
 END_OF_RECORD = b"\r\n\r\n"
@@ -87,7 +87,7 @@ def digest_field(checksum: Checksum) -> str:
     return f"sha1:{checksum}" if re.fullmatch("[A-Z2-7]{32}", checksum) else checksum
 
 
-def revisit_profile(name: str, version: str = WARC_VERSION) -> str:
+def revisit_profile(name: str, version: str = _WARC_VERSION) -> str:
     """Return the profile of a revisit as WARC-Profile has it (ISO 28500, 6.7).
 
     >>> revisit_profile("server-not-modified")
@@ -107,11 +107,11 @@ def field_lines(fields: Mapping[str, str]) -> bytes:
 
 def warcinfo_block(description: str) -> bytes:
     """Return the block of the warcinfo record of a file that ArcLink makes."""
-    made = {"software": f"arclink/{VERSION}", "format": f"WARC File Format {WARC_VERSION}"}
+    made = {"software": f"arclink/{VERSION}", "format": f"WARC File Format {_WARC_VERSION}"}
     return field_lines({**made, "description": description})
 
 
-def warc_record(fields: Mapping[str, str], block: bytes, version: str = WARC_VERSION) -> bytes:
+def warc_record(fields: Mapping[str, str], block: bytes, version: str = _WARC_VERSION) -> bytes:
     """Return a new record; its length is added to ``fields``."""
     return _warc_head({**fields, _LENGTH: str(len(block))}, version) + block + END_OF_RECORD
 
@@ -123,7 +123,7 @@ def digested_record(
     payload: bytes = b"",
     http: bytes = b"",
     content_type: str = "",
-    version: str = WARC_VERSION,
+    version: str = _WARC_VERSION,
 ) -> bytes:
     """Return a new record with the digests of its block and payload, as a crawler writes it.
 
@@ -228,7 +228,7 @@ def request_of(memento: Memento, record: ArchiveRecord) -> bytes:
     return warc_record(known, request.encode("utf-8", "replace"))
 
 
-def _warc_head(fields: Mapping[str, str], version: str = WARC_VERSION) -> bytes:
+def _warc_head(fields: Mapping[str, str], version: str = _WARC_VERSION) -> bytes:
     r"""Return the head of a record, with the empty line after it.
 
     >>> _warc_head({"A": "b\nc"})
