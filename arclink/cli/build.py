@@ -13,6 +13,7 @@ from arclink.counts import Counts
 from arclink.filter.rules import Rules
 from arclink.operations.build import BUILD
 from arclink.operations.operation import stored_size
+from arclink.operations.tables import texts_line
 from arclink.pipeline.build import BuildReport, needs_a_person
 from arclink.pipeline.records_read import Damage
 from arclink.pipeline.rule_table import rule_table
@@ -165,5 +166,7 @@ def command(given: Given) -> None:
     _show_summary(done.report, done.rules, done.sums, done.store)
     if done.captures:
         show_captures(*done.captures)
+    if done.texts is not None:
+        click.echo(texts_line(done.texts))
     if done.report.needs_a_person:
         raise click.exceptions.Exit(1)

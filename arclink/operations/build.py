@@ -24,6 +24,7 @@ from arclink.access.queries import prefixes_meant
 from arclink.counts import Report
 from arclink.errors import ArclinkError, UsageError
 from arclink.extract.settings import ExtractSettings
+from arclink.extras import analysis_extra
 from arclink.filter.rules import DEFAULT_RULES, Rules
 from arclink.mapreduce.runs import FAILED_TASK, ON_THIS_MACHINE
 from arclink.operations.engine import ENGINE, RUNNER, runner_of
@@ -39,11 +40,13 @@ from arclink.operations.operation import (
     size,
     words_of,
 )
+from arclink.operations.tables import WITH_TEXT
 from arclink.pipeline.settings import BATCH_BYTES, BuildSettings, ShownProgress, usual_batch_bytes
 from arclink.progress import display_for
 from arclink.timestamps import TimestampError, first_of, last_of
 
 if TYPE_CHECKING:
+    from arclink.analysis.relations.texts import TextsRead
     from arclink.pipeline.build import BuildReport
     from arclink.pipeline.rebuild import PresentStore
     from arclink.store.protocols import StoreSums
@@ -204,6 +207,7 @@ _OPTIONS: tuple[AnyParameter, ...] = (
     CORES,
     _WORK,
     _KEEP_GRAPH,
+    WITH_TEXT,
 )
 
 
@@ -218,6 +222,7 @@ class Built(Report):
         sums: Counts of the store.
         captures: Number of its captures before and now; before, None if a damaged store was
             replaced. None if the store does not count them.
+        texts: What became of pages whose text was missing; None if texts are not kept.
     """
 
     store: str
@@ -225,9 +230,11 @@ class Built(Report):
     rules: Rules
     sums: "StoreSums"
     captures: tuple[int | None, int] | None
+    texts: "TextsRead | None"
 
 
 def _run(given: Given, say: Say) -> Built:
+    from arclink.analysis.relations.folder import have_texts
     from arclink.pipeline.build import BuildReport, build, check_settings
     from arclink.pipeline.inputs import (
         FileMarks,
@@ -253,6 +260,7 @@ def _run(given: Given, say: Say) -> Built:
 
     store, inputs, cdx = STORE.required(given), _INPUTS.many(given), CDX.many(given)
     is_quiet = QUIET.required(given)
+    reads_texts = WITH_TEXT.required(given) or have_texts(store)
     work = _WORK.optional(given)
     folder = Path(work) if work else work_folder(store)
     runner = _settings(given)
@@ -326,8 +334,20 @@ def _run(given: Given, say: Say) -> Built:
         with change():
             replaced = present.finish(report) if present else None
     captures = replaced or (None if before is None or after is None else (before, after))
+    texts = _read_texts(store) if reads_texts else None
     with open_store(store) as built:  # reopened: its size is that of the closed file
-        return Built(store, report, settings.rules, built.sums(), captures)
+        return Built(store, report, settings.rules, built.sums(), captures, texts)
+
+
+def _read_texts(store: str) -> "TextsRead":
+    """Read the texts of pages that have none yet."""
+    from arclink.store.archive_paths import ArchivePaths
+    from arclink.store.location import open_store
+
+    with analysis_extra():
+        from arclink.analysis.relations.texts import read_texts
+    with open_store(store) as opened:
+        return read_texts(store, opened, ArchivePaths())
 
 
 def _present(given: Given) -> "PresentStore | None":

@@ -4,14 +4,28 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from arclink.access.declarations import PATH, STORE, Given, Parameter, switch, whole_number
+from arclink.access.declarations import (
+    ARCHIVES,
+    PATH,
+    STORE,
+    Given,
+    Parameter,
+    switch,
+    whole_number,
+)
+from arclink.access.texts import counted
 from arclink.counts import Report
 from arclink.errors import UsageError
 from arclink.mapreduce.runs import ON_THIS_MACHINE
 from arclink.operations.engine import ENGINE, RUNNER, runner_of
 from arclink.operations.operation import CORES, Operation, Say
+from arclink.store.archive_paths import ArchivePaths
 from arclink.store.protocols import GraphStore
+
+if TYPE_CHECKING:
+    from arclink.analysis.relations.texts import TextsRead
 
 _TABLES_AT = Parameter(
     "tables-at",
@@ -39,6 +53,13 @@ _PARTS = Parameter(
 )
 
 
+WITH_TEXT = switch(
+    "text",
+    "Read the text of pages, too: for the tables `texts` and `words`, and to search in them.",
+    "how-to/words.md",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class TableFiles:
     """The Parquet files of one table.
@@ -62,12 +83,14 @@ class MadeTables(Report):
 
     Attributes:
         tables: Their files, by name: ``captures``, ``links`` and, on this machine, ``links by
-            page``; empty if they were removed.
+            page``, ``texts`` and ``words``; empty if they were removed.
         addresses: Addresses at which tasks write the tables.
+        texts: What became of pages whose text was missing; None if none was to be read.
     """
 
     tables: Mapping[str, TableFiles]
     addresses: Sequence[str] = ()
+    texts: "TextsRead | None" = None
 
 
 def _run(given: Given, _: Say) -> MadeTables:
@@ -79,6 +102,8 @@ def _run(given: Given, _: Say) -> MadeTables:
     is_lost = _LOST.required(given)
     if is_lost and (address is None or not _REMOVE.required(given)):
         raise UsageError("--lost: only with --remove and --tables-at")
+    if WITH_TEXT.required(given) and (address is not None or _REMOVE.required(given)):
+        raise UsageError("--text: only for the tables next to the store, and not with --remove")
     if address is None and (
         RUNNER.required(given) not in ON_THIS_MACHINE or _PARTS.optional(given) is not None
     ):
@@ -96,25 +121,39 @@ def _run(given: Given, _: Say) -> MadeTables:
             return MadeTables({})
         if address is not None:
             return MadeTables(_written_at(address, store, opened, given))
+        texts = None
+        if WITH_TEXT.required(given):
+            from arclink.analysis.relations.texts import read_texts
+
+            texts = read_texts(store, opened, ArchivePaths(ARCHIVES.many(given)))
         made, addresses = relations_of(store, opened), opened.tables_at()
-    of_names = {
-        "captures": made.captures,
-        "links": made.links,
-        "links by page": made.links_by_page,
-    }
     tables = {
-        name: TableFiles(
+        name.replace("_", " "): TableFiles(
             rows_in(paths), sum(path.stat().st_size for path in paths), [*map(str, paths)]
         )
-        for name, paths in of_names.items()
+        for name, paths in made.items()
+        if paths
     }
-    return MadeTables(tables, addresses)
+    return MadeTables(tables, addresses, texts)
+
+
+def texts_line(read: "TextsRead") -> str:
+    """Return what became of pages whose text was missing, as a sentence."""
+    line = f"{counted(read.read, 'text')} read"
+    if read.cut:
+        line += f", {read.cut:,} of them only in part"
+    if read.others:
+        line += f"; {counted(read.others, 'page')} of other media types without text"
+    for reason, number in sorted(read.lost.items(), key=lambda one: one[0].name):
+        line += f"; {number:,} not read: {reason.text}"
+    return line
 
 
 def _written_at(address: str, where: str, store: GraphStore, given: Given) -> dict[str, TableFiles]:
     """Write the tables by tasks, and return their files."""
-    from arclink.analysis.relations.by_tasks import FILES, Place, write_tables
+    from arclink.analysis.relations.by_tasks import Place, write_tables
     from arclink.analysis.relations.folder import tables_folder
+    from arclink.analysis.relations.state import FILES, OF_STORE
     from arclink.files.atomic import folder_next_to, room_for
 
     place, folder = Place(address), tables_folder(where)
@@ -123,13 +162,15 @@ def _written_at(address: str, where: str, store: GraphStore, given: Given) -> di
         with run.visiting("tables"), closing(run):
             written = write_tables(where, store, place, run, work, _PARTS.optional(given))
     tables = {}
-    for relation, file in FILES.items():
+    for relation in OF_STORE:
         parts = written.get(relation)
         rows = sum(part.rows for part in parts) if parts else None
         size = sum(part.bytes for part in parts or ())
-        pattern = f"{place.folder_of(store)}/*/{file}"
+        pattern = f"{place.folder_of(store)}/*/{FILES[relation][0]}"
         tables[relation] = TableFiles(rows, size, [pattern], len(parts or ()))
     return tables
 
 
-TABLES = Operation((STORE, _REMOVE, _TABLES_AT, _LOST, _PARTS, *ENGINE, CORES), _run)
+TABLES = Operation(
+    (STORE, WITH_TEXT, ARCHIVES, _REMOVE, _TABLES_AT, _LOST, _PARTS, *ENGINE, CORES), _run
+)

@@ -62,7 +62,7 @@ def test_jobs_by_hand_lead_from_a_cdx_to_the_store_of_a_build(tmp_path: Path) ->
     assert answers(by_hand) == answers(built)
     with open_store(str(by_hand)) as opened:
         made = relations_of(str(by_hand), opened)
-    for paths in (made.captures, made.links):
+    for paths in (made["captures"], made["links"]):
         by_tasks = (chain / "tables").glob(f"*/{paths[0].name}")
         assert rows_in(by_tasks) == rows_in(paths) > 0
     for written in ("first-0/absent", "second-0/pages", "third-0/waiting", "awaited-1/pointers"):

@@ -22,7 +22,6 @@ from pyarrow import parquet
 import arclink
 from arclink.analysis.relations import by_tasks, kept
 from arclink.analysis.relations.by_tasks import (
-    FILES,
     PartTask,
     Place,
     UnusedTablesWarning,
@@ -32,7 +31,7 @@ from arclink.analysis.relations.by_tasks import (
 from arclink.analysis.relations.database import ShownRelations
 from arclink.analysis.relations.folder import tables_folder
 from arclink.analysis.relations.kept import relations_of
-from arclink.analysis.relations.state import make_part, read_state
+from arclink.analysis.relations.state import FILES, OF_STORE, make_part, read_state
 from arclink.cli.main import group
 from arclink.errors import ArclinkError, StoreError
 from arclink.files.sealed import SUMS, seal_folder
@@ -90,7 +89,7 @@ def refused(*words: object) -> str:
 
 def rows_at(folder: Path) -> Rows:
     """Return the rows of the files that programs find at an address."""
-    return {name: rows_in(sorted(folder.glob(f"*/*/{file}"))) for name, file in FILES.items()}
+    return {name: rows_in(sorted(folder.glob(f"*/*/{FILES[name][0]}"))) for name in OF_STORE}
 
 
 def rows_in(paths: list[Path]) -> Counter[tuple[Any, ...]]:
@@ -110,7 +109,7 @@ def versions(folder: Path) -> list[Path]:
 def rows_next_to(store: Path) -> Rows:
     with open_store(str(store)) as opened:
         made = relations_of(str(store), opened)
-    return {"captures": rows_in([*made.captures]), "links": rows_in([*made.links])}
+    return {"captures": rows_in([*made["captures"]]), "links": rows_in([*made["links"]])}
 
 
 @pytest.mark.parametrize("options", [("--parts", 3), ("--runner", "inline")])
@@ -134,7 +133,7 @@ def test_tasks_write_the_rows_of_one_process(
 def test_the_job_by_hand_writes_them_too(store: Path, tmp_path: Path) -> None:
     """It runs twice, with the same address."""
     (tmp_path / "shares").write_text(
-        "".join(f"{name} {number} 2\n" for name in FILES for number in (0, 1))
+        "".join(f"{name} {number} 2\n" for name in OF_STORE for number in (0, 1))
     )
     settings = {"store": str(store), "folder": str(tmp_path / "at/by-hand")}
     for number in (1, 2):
@@ -157,7 +156,7 @@ def test_a_repeated_task_writes_the_same_bytes(store: Path, tmp_path: Path) -> N
     contents: list[dict[str, bytes]] = []
     with open_store(str(store)) as opened, opened.snapshot():
         for name in ("one", "other"):
-            for relation in FILES:
+            for relation in OF_STORE:
                 write_part(
                     PartTask(relation, Share(1, 2)), opened, FolderFiles(), str(tmp_path / name)
                 )
@@ -275,15 +274,15 @@ def test_parts_of_another_format_are_copied_again(store: Path, tmp_path: Path) -
     folder = tables_folder(str(store))
     with open_store(str(store)) as opened:
         made = relations_of(str(store), opened)
-        rows = [parquet.read_table(path).num_rows for path in made.links]
+        rows = [parquet.read_table(path).num_rows for path in made["links"]]
         state = read_state(folder)
         assert state is not None
-        for path in made.links_by_page:
+        for path in made["links_by_page"]:
             part = path.parent
             path.unlink()
             seal_folder(part, [one for one in part.iterdir() if one.name != SUMS])
             part.rename(folder / part.name.replace(f"-{TABLES}-", f"-{TABLES - 1}-"))
-        replace(state, format=TABLES - 1).write(folder)
+        (folder / "state").write_bytes(replace(state, format=TABLES - 1).as_file)
         with ShownRelations(str(store), opened) as relations:
             assert relations.run("SELECT count(*) FROM links_by_page") == [(sum(rows),)]
 

@@ -32,12 +32,12 @@ Both = tuple[Rows, Rows]
 def rows_of(folder: Path, store: Additions) -> Both:
     """Return the rows of the relations in a folder, which are brought up to date."""
     made = relations_of("", store, folder)
-    assert {path.parent.name for path in (*made.captures, *made.links)} == {
+    assert {path.parent.name for path in (*made["captures"], *made["links"])} == {
         path.name for path in folder.iterdir() if path.is_dir()
     }
-    links = _read(made.links, columns.LINKS)
-    assert _without_columns(links) == _read_by_page(made.links_by_page)
-    return _read(made.captures, columns.CAPTURES), links
+    links = _read(made["links"], columns.LINKS)
+    assert _without_columns(links) == _read_by_page(made["links_by_page"])
+    return _read(made["captures"], columns.CAPTURES), links
 
 
 def kept_rows(folder: Path, store: Additions) -> Both:

@@ -88,8 +88,11 @@ def test_parts_of_about_one_size_become_one_and_large_ones_stay(tmp_path: Path) 
         for number in range(1, 5):
             load(store, tmp_path / f"graph{number}", number)
             made = relations_of(where, store)
-            assert (made.captures[0], made.links[0]) == (large.captures[0], large.links[0])
-            assert len(made.captures) == len(made.links) == 2
+            assert (made["captures"][0], made["links"][0]) == (
+                large["captures"][0],
+                large["links"][0],
+            )
+            assert len(made["captures"]) == len(made["links"]) == 2
         assert rows_of(tables_folder(where), store) == rows_in(store)
 
 
@@ -137,9 +140,9 @@ def test_a_revisit_of_another_page_writes_no_earlier_captures_again(tmp_path: Pa
         )
         write_batch(tmp_path / "graph1", [revisit], [], {})
         store.load(tmp_path / "graph1", FILES, SETTINGS, "{}")
-        first = relations_of(where, store).captures
+        first = relations_of(where, store)["captures"]
         load(store, tmp_path / "graph2", 2)
-        assert relations_of(where, store).captures[0] == first[0]
+        assert relations_of(where, store)["captures"][0] == first[0]
         assert rows_of(tables_folder(where), store) == rows_in(store)
 
 

@@ -15,8 +15,9 @@ the same time, writes the same files, each in one step.
 import json
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from typing import NamedTuple
 from pyarrow.parquet import read_metadata
 
 from arclink.analysis.relations.folder import (
+    STATE,
     address_of,
     check_mark,
     note_address,
@@ -31,10 +33,10 @@ from arclink.analysis.relations.folder import (
     versions_at,
 )
 from arclink.analysis.relations.state import (
-    CAPTURES,
-    LINKS,
+    FILES,
     LINKS_BY_PAGE,
-    STATE,
+    OF_FILES,
+    OF_STORE,
     RelationsState,
     are_whole,
     base_of,
@@ -43,6 +45,7 @@ from arclink.analysis.relations.state import (
     replace_state,
     rows_in_store,
     state_of,
+    whole_parts,
 )
 from arclink.analysis.relations.writing import PartWriter
 from arclink.errors import (
@@ -64,10 +67,7 @@ from arclink.store.layouts import TABLES
 from arclink.store.location import open_store, path_of
 from arclink.store.protocols import Additions, GraphStore, Share
 
-FILES = {"captures": CAPTURES, "links": LINKS}
-"""The file of each relation in a part."""
-
-_OF_PARTS = (CAPTURES, LINKS, LINKS_BY_PAGE, SUMS)
+_OF_PARTS = (*(file for kind in OF_STORE for file in FILES[kind]), SUMS)
 """The names of all files in parts, in the order in which they are written."""
 
 
@@ -107,7 +107,7 @@ def _parse_task(line: bytes) -> PartTask:
         TaskError: The line is not one.
     """
     relation, *numbers = line.decode(errors="replace").split() or [""]
-    if relation not in FILES or len(numbers) != 2 or not all(map(str.isdecimal, numbers)):
+    if relation not in OF_STORE or len(numbers) != 2 or not all(map(str.isdecimal, numbers)):
         raise TaskError(f"{line[:80]!r}: expected captures or links, number and number of parts")
     share = Share(*map(int, numbers))
     if share.number >= share.of:
@@ -148,7 +148,7 @@ def write_part(task: PartTask, store: Additions, files: WrittenFiles, path: str)
         files: Where to write.
         path: The path of the folder for the parts.
     """
-    name = FILES[task.relation]
+    name = FILES[task.relation][0]
 
     def write(writer: PartWriter) -> None:
         if task.relation == "links":
@@ -211,15 +211,15 @@ class Place:
         Raises:
             InputError: A part is missing, or the address cannot be used.
         """
-        names: dict[str, list[str]] = {relation: [] for relation in FILES}
+        names: dict[str, list[str]] = {relation: [] for relation in OF_STORE}
         for part in parts:
             names[part.relation].append(part.name)
-        state = state_of(store, tuple(names["captures"]), tuple(names["links"]))
+        state = state_of(store, names)
         folder = f"{self._path}/{state.version}"
         there = {entry.name for entry in self._files.entries(folder)}
-        if missing := sorted(state.parts - there):
+        if missing := sorted(state.names - there):
             raise InputError(f"{self.address}: {missing[0]} is missing; write the tables again")
-        for name in there - state.parts:
+        for name in there - state.names:
             self._files.remove(f"{folder}/{name}")
         self._files.write_whole(f"{folder}/{STATE}", BytesIO(state.as_file))
         remove_at(self.address, except_for=state.version)
@@ -246,9 +246,15 @@ class Place:
         check_mark(self.address)
         state = self.state(version) or (None if is_usable else self._earlier(base))
         if state is not None:
-            for part in sorted(state.parts):
+            for part in sorted(state.names):
                 self._fetch_part(state.version, part, folder / _local(state.version, part))
-            replace_state(folder, _local_state(state))
+            parts = {
+                kind: [_local(state.version, part) for part in names]
+                for kind, names in state.parts.items()
+            }
+            if own is not None:  # `kept` leaves out what is gone
+                parts |= {kind: [*whole_parts(folder, own)[kind]] for kind in OF_FILES}
+            replace_state(folder, replace(state, parts=parts))
 
     def _earlier(self, base: str) -> RelationsState | None:
         """Return the last of the states to which batches only have added rows since."""
@@ -302,14 +308,6 @@ def fetch_relations(store: Additions, folder: Path) -> None:
 def _local(version: str, part: str) -> str:
     """Return the name of a part next to parts of other versions of the store and of the files."""
     return f"{version}-{TABLES}-{part}"
-
-
-def _local_state(state: RelationsState) -> RelationsState:
-    names: Sequence[tuple[str, ...]] = [
-        tuple(_local(state.version, part) for part in parts)
-        for parts in (state.captures, state.links)
-    ]
-    return RelationsState(state.format, state.version, state.base, state.mark, *names)
 
 
 def format_written(written: Written) -> tuple[bytes, bytes]:
@@ -393,7 +391,7 @@ def write_tables(
     written = sorted(map(_parse_written, lines))
     return {
         relation: [one for one in written if one.part.startswith(f"{relation}-")]
-        for relation in FILES
+        for relation in OF_STORE
     }
 
 

@@ -1,9 +1,10 @@
-"""The columns of the two relations: files and reference follow from this table.
+"""The columns of the relations: files and reference follow from this table.
 
 ``links JOIN captures USING (content)`` is the graph of pages; the relations themselves are the
 graph of contents (paper, figure 4).
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from arclink.access.capture_fields import LENGTH, NUMBER, RELATION
@@ -100,3 +101,38 @@ LINKS_BY_PAGE = (
     Column("row_group", "INTEGER", "The number of the row group, from 0 on, about."),
 )
 """The same rows in the order of the store's contents, so that links of a site are neighbours."""
+
+TEXTS = (
+    Column("content", _TEXT, "The content whose text it is."),
+    Column("title", _TEXT, "Its title; empty if the page has none, null if it is not known."),
+    Column("language", _TEXT, "Language that the page declares; null if it declares none."),
+    Column(
+        "text",
+        _TEXT,
+        "Its text, a line for each line of the page; null if it is no HTML and no plain text.",
+    ),
+    Column("is_cut", "BOOLEAN", "Whether the page is longer than what was read."),
+)
+"""A row per content whose text was read, sorted by content."""
+
+WORDS = (
+    Column("word", _TEXT, "A word, as `words_of` writes it."),
+    Column("content", _TEXT, "A content that has the word in its title or text."),
+    Column("times", "INTEGER", "How often it has the word."),
+    Column(
+        "places",
+        "INTEGER[]",
+        "Numbers of its words that are this one, from 1 on: those of the title, a number that no "
+        "word has, and those of the text.",
+    ),
+)
+"""A row per distinct word of a content, sorted by word and content."""
+
+RELATIONS: Mapping[str, tuple[Column, ...]] = {
+    "captures": CAPTURES,
+    "links": LINKS,
+    "links_by_page": LINKS_BY_PAGE,
+    "texts": TEXTS,
+    "words": WORDS,
+}
+"""The columns of each relation, by its name in SQL."""

@@ -24,6 +24,7 @@ import pyarrow as arrow
 from duckdb import StatementType
 
 from arclink.access.capture_fields import RELATION
+from arclink.analysis.relations.columns import RELATIONS
 from arclink.analysis.relations.held import HeldRelations, SqlError, translated
 from arclink.analysis.relations.kept import held_relations
 from arclink.analysis.relations.writing import batches_of, connected, executed, quoted, reading
@@ -273,7 +274,7 @@ class RelationsDatabase(Closing):
 
 
 class ShownRelations(RelationsDatabase):
-    """A DuckDB in memory that shows ``captures`` and ``links``, for statements of ArcLink itself.
+    """A DuckDB in memory that shows the relations of a store, for statements of ArcLink itself.
 
     ``links_by_page`` has most columns of the links in another order
     (`arclink.analysis.relations.writing`).
@@ -287,6 +288,9 @@ class ShownRelations(RelationsDatabase):
         limits: What each query may use.
         folder: Folder for temporary files; that of the system if not given.
         files: The relations, if the caller has opened them; closed with this.
+
+    Attributes:
+        has_texts: Whether texts of contents were read; without them, `texts` and `words` are empty.
 
     Raises:
         OperatorError: The relations cannot be written.
@@ -319,7 +323,8 @@ class ShownRelations(RelationsDatabase):
             opened.callback(self.connection.close)
             self._check_files = files.check
             files.show_to(self.connection)
-            self._names = [*files.captures, *files.links]
+            self._names = [name for names in files.names.values() for name in names]
+            self.has_texts = bool(files.names["texts"])
             if store is store.whole:
                 self._show(files)
             else:
@@ -327,9 +332,8 @@ class ShownRelations(RelationsDatabase):
             self._opened = opened.pop_all()
 
     def _show(self, files: HeldRelations) -> None:
-        self.run(f"CREATE VIEW captures AS FROM {reading(files.captures)}")
-        self.run(f"CREATE VIEW links AS FROM {reading(files.links)}")
-        self.run(f"CREATE VIEW links_by_page AS FROM {reading(files.links_by_page)}")
+        for name, paths in files.names.items():
+            self.run(f"CREATE VIEW {name} AS FROM {reading(paths) if paths else _none_of(name)}")
 
     def _show_part(self, files: HeldRelations, store: Scans) -> None:
         """Show the captures of a view, and the links of the contents that they show.
@@ -348,21 +352,29 @@ class ShownRelations(RelationsDatabase):
         same = " AND ".join(
             f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in _KEY.items()
         )
-        part = f"FROM {reading(files.captures)} AS c SEMI JOIN"
+        part = f"FROM {reading(files.names['captures'])} AS c SEMI JOIN"
         self.run(
             f"CREATE TABLE captures AS SELECT c.* {part} shown ON {same} AND is_shown UNION ALL "
             "SELECT c.* REPLACE (NULL AS content, NULL AS title, status AS shown_status, "
             f"NULL AS shown_mime) {part} shown ON {same} AND NOT is_shown"
         )
         self.run("DROP TABLE shown")
-        for name, paths in (("links", files.links), ("links_by_page", files.links_by_page)):
-            self.run(
-                f"CREATE VIEW {name} AS FROM {reading(paths)} WHERE content IN (SELECT content "
-                "FROM captures WHERE content IS NOT NULL)"
-            )
+        for name, paths in files.names.items():
+            if name != "captures":
+                rows = reading(paths) if paths else _none_of(name)
+                self.run(
+                    f"CREATE VIEW {name} AS FROM {rows} WHERE content IN (SELECT content "
+                    "FROM captures WHERE content IS NOT NULL)"
+                )
 
     def close(self) -> None:
         self._opened.close()
+
+
+def _none_of(relation: str) -> str:
+    """Return the SQL of a relation without rows: no text of a store was read."""
+    columns = ", ".join(f"NULL::{column.kind} AS {column.name}" for column in RELATIONS[relation])
+    return f"(SELECT {columns} WHERE false)"
 
 
 class SqlDatabase(ShownRelations):
@@ -386,6 +398,10 @@ class SqlDatabase(ShownRelations):
     ) -> None:
         super().__init__(where, store, limits)
         self.run("DROP VIEW links_by_page")  # what users need is in the two others
+        if not self.has_texts or (is_closed and store is not store.whole):
+            # Without texts, no row would look like none. Copies of them could have any size.
+            self.run("DROP VIEW texts")
+            self.run("DROP VIEW words")
         if is_closed and store is not store.whole:
             with super().reading("CREATE TABLE shown AS FROM links"):
                 pass

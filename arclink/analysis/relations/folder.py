@@ -3,17 +3,22 @@
 It imports neither DuckDB nor Arrow: both are in an extra, and a store without relations needs none.
 """
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 
-from arclink.errors import InputError
+from arclink.errors import InputError, SealError
 from arclink.files.atomic import locked_folder, room_for
+from arclink.files.sealed import read_rows
 from arclink.network.engine_files import WrittenFiles, files_at
 from arclink.store.location import local_path_of, open_store
+
+STATE, KIND = "state", "tables"
+"""The file that says which parts a folder has, and its kind (`arclink.files.sealed`)."""
 
 _VERSION = re.compile(r"[0-9a-f]{16}")
 _MARK = "tables-of-a-store"
@@ -24,6 +29,14 @@ def tables_folder(where: str) -> Path:
     """Return the folder with the relations of a store."""
     path = local_path_of(where)
     return path.with_name(f"{path.name}.tables")
+
+
+def have_texts(where: str) -> bool:
+    """Return whether texts of pages were read for a store; each build keeps them then."""
+    with suppress(SealError):
+        parts = json.loads(read_rows(tables_folder(where) / STATE, KIND)[0]).get("parts", {})
+        return bool(parts.get("texts") or parts.get("read"))
+    return False
 
 
 @contextmanager

@@ -95,27 +95,21 @@ class HeldRelations(Closing):
     of their paths are.
 
     Args:
-        captures: Files with the captures.
-        links: Files with the links.
-        links_by_page: Files with the links in the order of the store's contents.
+        files: The files of each relation, by its name in SQL.
 
     Attributes:
-        captures: The names of these files for DuckDB, and so on.
+        names: The names of these files for DuckDB.
         damage: What was wrong with the first read that failed, after which none succeeds.
 
     Raises:
         SealError: A file is damaged or missing.
     """
 
-    def __init__(
-        self, captures: Iterable[Path], links: Iterable[Path], links_by_page: Iterable[Path]
-    ) -> None:
+    def __init__(self, files: Mapping[str, Iterable[Path]]) -> None:
         self.damage: SealError | None = None
         self._files: dict[str, OpenSealedFile] = {}
         with ExitStack() as opened:
-            self.captures = self._open("captures", captures, opened)
-            self.links = self._open("links", links, opened)
-            self.links_by_page = self._open("links-by-page", links_by_page, opened)
+            self.names = {name: self._open(name, paths, opened) for name, paths in files.items()}
             self._opened = opened.pop_all()
 
     def _open(self, relation: str, paths: Iterable[Path], opened: ExitStack) -> list[str]:

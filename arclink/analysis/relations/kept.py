@@ -7,23 +7,31 @@ next process removes.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from pyarrow.parquet import read_metadata
 
 from arclink.access.texts import printable_uri
 from arclink.analysis.relations.by_tasks import fetch_relations
-from arclink.analysis.relations.folder import only_writer, tables_folder
-from arclink.analysis.relations.held import HeldRelations
+from arclink.analysis.relations.folder import STATE, only_writer, tables_folder
+from arclink.analysis.relations.held import HeldRelations, translated
 from arclink.analysis.relations.state import (
     ANSWERS,
+    BYTES_OF_ROW,
     CAPTURES,
+    FILES,
     LINKS,
     LINKS_BY_PAGE,
-    STATE,
+    NOTHING,
+    OF_FILES,
+    OF_STORE,
+    READ,
+    TEXTS,
+    WORDS,
     RelationsState,
     are_whole,
     base_of,
@@ -34,14 +42,20 @@ from arclink.analysis.relations.state import (
     replace_state,
     rows_in_store,
     state_of,
+    whole_parts,
 )
 from arclink.analysis.relations.writing import (
     CAPTURES_ORDER,
     IS_REFERENCE,
     IS_REVISIT,
     LINKS_ORDER,
+    PAYLOAD,
+    WORDS_ORDER,
     PartWriter,
+    TextRow,
+    connected,
     finds,
+    merged_texts,
     quoted,
     reading,
 )
@@ -62,19 +76,8 @@ _MOST_BYTES = 8_000_000
 """Bounds of all answers that are kept: those of the views that were written last stay."""
 
 
-@dataclass(frozen=True, slots=True)
-class Relations:
-    """The files of the relations of one state of a store.
-
-    Attributes:
-        captures: Files with the captures, a row per memento.
-        links: Files with the links, a row per distinct link of a content.
-        links_by_page: Files with the same links in the order of the store's contents.
-    """
-
-    captures: Sequence[Path]
-    links: Sequence[Path]
-    links_by_page: Sequence[Path]
+Relations = Mapping[str, Sequence[Path]]
+"""The files of the relations of one state of a store, by the names of the relations in SQL."""
 
 
 def relations_of(where: str, store: Additions, folder: Path | None = None) -> Relations:
@@ -116,9 +119,9 @@ def _current(folder: Path, store: Additions) -> RelationsState | None:
     state = read_state(folder)
     if (
         state is None
-        or state.version != store.state().version
-        or any(not (folder / part).is_dir() for part in state.parts)
-        or any(other_files(folder, state.parts))  # a process was killed while it removed them
+        or not state.is_of(store)
+        or any(not (folder / part).is_dir() for part in state.names)
+        or any(other_files(folder, state.names))  # a process was killed while it removed them
     ):
         return None
     return state
@@ -144,9 +147,8 @@ def opened_relations(
     """
     folder = folder or tables_folder(where)
     while (state := _current(folder, store)) is not None:
-        made = _relations(folder, state)
         try:
-            return HeldRelations(made.captures, made.links, made.links_by_page)
+            return HeldRelations(_relations(folder, state))
         except SealError:
             if not are_whole(folder, state):  # or another process has replaced them just now
                 return None
@@ -230,8 +232,10 @@ def forgotten_within(
         OperatorError: The relations cannot be written. They are removed then.
     """
     state = read_state(folder)
-    if state is not None and state.version != store.state().version:
-        state = None  # they are made again when they are needed
+    if state is not None and not state.is_of(store):
+        # They are made again when they are needed; but texts cannot be made of the store.
+        has_texts = state.parts["texts"] or state.parts["read"]
+        state = _brought_up(folder, store, state) if has_texts else None
     (folder / STATE).unlink(missing_ok=True)  # a reader finds no relations from now on
     try:
         yield
@@ -247,29 +251,89 @@ def forgotten_within(
 
 def _brought_up(folder: Path, store: Additions, state: RelationsState | None) -> RelationsState:
     """Return the state of relations that show the present state of the store."""
-    if state is not None and not are_whole(folder, state):
+    whole = whole_parts(folder, state) if state is not None else {}
+    texts = {kind: whole.get(kind, ()) for kind in OF_FILES}
+    if state is not None and any(whole[kind] != state.parts[kind] for kind in OF_STORE):
         state = None
-    if state is not None and state.version == store.state().version:
-        remove_others(folder, state.parts)
-        return state  # another process made them meanwhile
     # A store inside a snapshot of the caller may be older than they are.
     is_earlier = state is not None and LoadMark(*state.mark) <= store.mark()
-    if state is not None and is_earlier and state.base == base_of(store):
-        new = _with_additions(folder, store, state)
+    if state is not None and state.version == store.state().version:
+        pass  # another process made them, or texts were read
+    elif state is not None and is_earlier and state.base == base_of(store):
+        state = _with_additions(folder, store, state)
     else:
-        new = _made(folder, store)
-    return replace_state(folder, new)
+        state = _made(folder, store)
+    return replace_state(folder, _with_texts(folder, state, texts))
 
 
 def _made(folder: Path, store: Additions) -> RelationsState:
-    """Write all relations."""
+    """Write all relations that are made of the store."""
 
     def write(writer: PartWriter) -> None:
         writer.write_captures(CAPTURES, store, store.scan_mementos())
         writer.write_links(LINKS, LINKS_BY_PAGE, store.scan_contents())
 
     part = make_part(folder, sum(rows_in_store(store).values()), write)
-    return state_of(store, (part,), (part,))
+    return state_of(store, {kind: [part] for kind in OF_STORE})
+
+
+def _with_texts(
+    folder: Path, state: RelationsState, parts: Mapping[str, Sequence[str]]
+) -> RelationsState:
+    """Return a state with those texts of some parts whose contents are shown."""
+    shown = _contents(state.files(folder, "captures"))
+    texts = _kept(folder, shown, parts["texts"])
+    if parts["read"]:
+        of_texts = (f"SELECT content FROM {reading([folder / one / TEXTS])}" for one in texts)
+        new = " EXCEPT ".join((shown, *of_texts))
+        files = [folder / one / READ for one in parts["read"]]
+
+        def write(writer: PartWriter) -> None:
+            with _titles(state.files(folder, "captures"), new) as titles:
+                writer.write_texts(TEXTS, _by_content(merged_texts(files), titles), WORDS)
+
+        texts = [*texts, make_part(folder, _rows_of_texts(files), write)]
+    state = replace(state, parts={**state.parts, "texts": texts, "read": ()})
+    return replace(state, parts={**state.parts, "texts": _merged_parts(folder, state, "texts")})
+
+
+_Titles = Iterator[tuple[str, str, str | None]]
+
+
+@contextmanager
+def _titles(
+    captures: Sequence[Path], contents: str
+) -> Iterator[Iterator[tuple[str, str, str | None]]]:
+    """Yield payload, name and title of some contents, sorted; ``contents`` is SQL."""
+    with closing(connected(threads=1)) as connection, translated():
+        found = connection.execute(
+            f"SELECT {PAYLOAD}, content, any_value(title) FROM {reading(captures)} "
+            f"WHERE content IN ({contents}) GROUP BY content ORDER BY ALL"
+        )
+        yield chain.from_iterable(iter(partial(found.fetchmany, 10_000), []))
+
+
+def _by_content(texts: Iterable[TextRow], contents: _Titles) -> Iterator[TextRow]:
+    """Yield the texts of payloads as those of their contents; both are sorted by payload."""
+    of = next(contents, None)
+    for payload, title, language, text, is_cut in texts:
+        while of is not None and of[0] < payload:
+            of = next(contents, None)
+        while of is not None and of[0] == payload:
+            yield of[1], of[2] or title, language, text, is_cut
+            of = next(contents, None)
+
+
+def _kept(folder: Path, shown: str, parts: Iterable[str]) -> list[str]:
+    """Return parts with those texts whose contents are shown; ``shown`` is SQL."""
+    gone = f"content NOT IN ({shown})"
+    write = partial(_write_texts_without, gone)
+    return _without(folder, [folder / one / TEXTS for one in parts], gone, write)
+
+
+def _rows_of_texts(files: Iterable[Path]) -> int:
+    """Return the number of rows of other relations that need as much room as texts, about."""
+    return 4 * sum(path.stat().st_size for path in files) // BYTES_OF_ROW
 
 
 def _with_additions(folder: Path, store: Additions, state: RelationsState) -> RelationsState:
@@ -289,24 +353,22 @@ def _with_additions(folder: Path, store: Additions, state: RelationsState) -> Re
 
         writer.write_captures(CAPTURES, store, captures())
         # A batch may also bring a better copy of an earlier capture, or its payload.
-        earlier = _files(folder, state.captures, CAPTURES)
+        earlier = state.files(folder, "captures")
         is_changed = any(added) or writer.changes(earlier, store.contents_after(mark), CAPTURES)
         if is_changed:  # rare, and captures are few: all of them are written again
             writer.write_captures(CAPTURES, store, store.scan_mementos())
 
-    rows = sum(rows_in_store(store).values()) - rows_in(_files(folder, state.links, LINKS))
+    rows = sum(rows_in_store(store).values()) - rows_in(state.files(folder, "links"))
     part = make_part(folder, rows, write)
-    earlier = () if is_changed else state.captures
-    return _merged(folder, state_of(store, (*earlier, part), (*state.links, part)))
+    captures = [part] if is_changed else [*state.parts["captures"], part]
+    parts = {**state.parts, "captures": captures, "links": [*state.parts["links"], part]}
+    return _merged(folder, state_of(store, parts))
 
 
 def _merged(folder: Path, state: RelationsState) -> RelationsState:
-    """Merge the last parts of each relation while they are small compared with the one before."""
-    return replace(
-        state,
-        captures=_merged_parts(folder, state.captures, CAPTURES, _merge_captures),
-        links=_merged_parts(folder, state.links, LINKS, _merge_links),
-    )
+    """Merge the last parts of each kind while they are small compared with the one before."""
+    merged = {kind: _merged_parts(folder, state, kind) for kind in OF_STORE}
+    return replace(state, parts={**state.parts, **merged})
 
 
 def _merge_captures(parts: Sequence[Path], writer: PartWriter) -> None:
@@ -319,21 +381,23 @@ def _merge_links(parts: Sequence[Path], writer: PartWriter) -> None:
     writer.copy_by_page(f"FROM {by_page}", LINKS_BY_PAGE)
 
 
-def _merged_parts(
-    folder: Path,
-    parts: tuple[str, ...],
-    name: str,
-    merge: Callable[[Sequence[Path], PartWriter], None],
-) -> tuple[str, ...]:
-    """Return the parts of a relation after the last ones were merged, if they are small.
+def _merge_texts(parts: Sequence[Path], writer: PartWriter) -> None:
+    writer.write_texts(TEXTS, merged_texts(part / TEXTS for part in parts))
+    writer.copy(f"FROM {reading(part / WORDS for part in parts)}", WORDS_ORDER, WORDS)
 
-    Args:
-        folder: Folder of the relations.
-        parts: Names of the parts.
-        name: Name of the file in each part that says how large it is.
-        merge: Writes the files of several parts as those of one.
-    """
-    sizes = [path.stat().st_size for path in _files(folder, parts, name)]
+
+_MERGES: Mapping[str, Callable[[Sequence[Path], PartWriter], None]] = {
+    "captures": _merge_captures,
+    "links": _merge_links,
+    "texts": _merge_texts,
+}
+"""By kind, what writes the files of several parts as those of one."""
+
+
+def _merged_parts(folder: Path, state: RelationsState, kind: str) -> Sequence[str]:
+    """Return the parts of a kind after the last ones were merged, if they are small."""
+    parts, files = state.parts[kind], state.files(folder, kind)
+    sizes = [path.stat().st_size for path in files]
     first, rest = len(parts) - 1, 0
     for index in range(len(parts) - 1, 0, -1):
         rest += sizes[index]
@@ -341,9 +405,28 @@ def _merged_parts(
             first = index - 1
     if first >= len(parts) - 1:
         return parts
-    rows = rows_in(_files(folder, parts[first:], name))
-    part = make_part(folder, rows, partial(merge, [folder / part for part in parts[first:]]))
-    return (*parts[:first], part)
+    merge = partial(_MERGES[kind], [path.parent for path in files[first:]])
+    return [*parts[:first], make_part(folder, rows_in(files[first:]), merge)]
+
+
+def add_texts(where: str, rows: Sequence[TextRow]) -> None:
+    """Add texts to the relations of a store; they are in them when they are brought up.
+
+    Args:
+        where: The path or URL of the store.
+        rows: The texts by payload (in place of the content), sorted.
+
+    Raises:
+        OperatorError: They cannot be written.
+    """
+    folder = tables_folder(where)
+    with only_writer(folder):
+        state = read_state(folder) or NOTHING
+        size = sum(len(row[3] or "") for row in rows)
+        write = partial(PartWriter.write_texts, name=READ, rows=rows)
+        part = make_part(folder, size // BYTES_OF_ROW, write)
+        parts = {**state.parts, "read": [*state.parts["read"], part]}
+        replace_state(folder, replace(state, parts=parts))
 
 
 # Forgetting
@@ -353,8 +436,7 @@ def _forget(
     folder: Path, store: Additions, state: RelationsState, subjects: Sequence[Forgotten]
 ) -> None:
     """Write the parts again that have what the store has forgotten, and the state."""
-    captures = _files(folder, state.captures, CAPTURES)
-    links = _files(folder, state.links, LINKS)
+    captures = state.files(folder, "captures")
     of_subjects = " OR ".join(_has("surt", one) for one in subjects) or "false"
     gone = " OR ".join(map(_covers, subjects)) or "false"
     repeated = f"SELECT checksum FROM {reading(captures)} WHERE NOT {IS_REVISIT} AND ({gone})"
@@ -365,21 +447,28 @@ def _forget(
         def write(writer: PartWriter) -> None:
             writer.write_captures(CAPTURES, store, store.scan_mementos())
 
-        new_captures: tuple[str, ...] = (make_part(folder, rows_in(captures), write),)
+        new_captures = [make_part(folder, rows_in(captures), write)]
     else:
         new_captures = _without(folder, captures, gone, partial(_write_captures_without, gone))
-    before, after = (
-        f"SELECT content FROM {reading(files)} WHERE content IS NOT NULL"
-        for files in (captures, _files(folder, new_captures, CAPTURES))
-    )
-    gone = f"content IN ({before} EXCEPT {after})"
+    after = _contents(folder / part / CAPTURES for part in new_captures)
+    gone = f"(content IN ({_contents(captures)} EXCEPT {after}))"
     targets = " OR ".join(_has("target_surt", one) for one in subjects if one.has_targets)
-    gone, targets = f"({gone})", f"({targets or 'false'})"
+    targets = f"({targets or 'false'})"
     of_links = partial(_write_links_without, gone, targets)
-    new_links = _without(folder, links, f"{gone} OR {targets}", of_links)
-    state = state_of(store, new_captures, new_links)
-    remove_others(folder, state.parts)  # a process that is killed here leaves nothing forgotten
+    links, texts = state.files(folder, "links"), state.files(folder, "texts")
+    new = {
+        "captures": new_captures,
+        "links": _without(folder, links, f"{gone} OR {targets}", of_links),
+        "texts": _without(folder, texts, gone, partial(_write_texts_without, gone)),
+    }
+    state = state_of(store, new)
+    remove_others(folder, state.names)  # a process that is killed here leaves nothing forgotten
     replace_state(folder, state)
+
+
+def _contents(captures: Iterable[Path]) -> str:
+    """Return the SQL of the contents that captures show."""
+    return f"SELECT content FROM {reading(captures)} WHERE content IS NOT NULL"
 
 
 def _without(
@@ -387,7 +476,7 @@ def _without(
     paths: Sequence[Path],
     gone: str,
     write: Callable[[Path, PartWriter], None],
-) -> tuple[str, ...]:
+) -> list[str]:
     """Return the parts of a relation without some rows; those that have none of them stay.
 
     Args:
@@ -403,7 +492,7 @@ def _without(
         parts.append(
             make_part(folder, rows_in([path]), partial(write, part)) if is_changed else part.name
         )
-    return tuple(parts)
+    return parts
 
 
 def _write_captures_without(gone: str, part: Path, writer: PartWriter) -> None:
@@ -434,6 +523,14 @@ def _write_links_without(gone: str, targets: str, part: Path, writer: PartWriter
     writer.copy_by_page(by_page, LINKS_BY_PAGE)
 
 
+def _write_texts_without(gone: str, part: Path, writer: PartWriter) -> None:
+    found = writer.run(f"SELECT content FROM {reading([part / TEXTS])} WHERE {gone}")
+    contents = {content for (content,) in found}
+    rows = (row for row in merged_texts([part / TEXTS]) if row[0] not in contents)
+    writer.write_texts(TEXTS, rows)
+    writer.copy(f"FROM {reading([part / WORDS])} WHERE NOT ({gone})", WORDS_ORDER, WORDS)
+
+
 def _covers(what: Forgotten) -> str:
     """Return the condition of SQL that a row of captures is one of these captures."""
     first, last = what.span.first, what.span.last
@@ -458,13 +555,10 @@ def _check_name(folder: Path) -> None:
         raise WriteError(folder, reason, "Move the store to another folder.")
 
 
-def _files(folder: Path, parts: Iterable[str], name: str) -> list[Path]:
-    return [folder / part / name for part in parts]
-
-
 def _relations(folder: Path, state: RelationsState) -> Relations:
-    return Relations(
-        _files(folder, state.captures, CAPTURES),
-        _files(folder, state.links, LINKS),
-        _files(folder, state.links, LINKS_BY_PAGE),
-    )
+    return {
+        file.removesuffix(".parquet").replace("-", "_"): state.files(folder, kind, file)
+        for kind, files in FILES.items()
+        for file in files
+        if kind != "read"
+    }

@@ -4,20 +4,24 @@
 
     FOLDER/
         state       sealed: which state of the store they show, and the parts in their order
-        PART/       sealed folder with captures.parquet, or with links.parquet and
-                    links-by-page.parquet, or with all three
+        PART/       sealed folder with the files of one kind of part, or of several (`FILES`)
         answers     sealed, if there are any: answers that were read from them, which take long
+
+Parts of captures and links are made of the store, and again when they are damaged or of another
+layout. Texts are read from archive files, which may be elsewhere by then: they stay as long as the
+store has their contents.
 """
 
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from arclink.analysis.relations.folder import KIND, STATE
 from arclink.analysis.relations.writing import SORTING, PartWriter
 from arclink.errors import SealError
 from arclink.files.sealed import is_whole, make_sealed, read_rows, seal_rows, write_sealed
@@ -25,16 +29,29 @@ from arclink.files.spill import room_for_data
 from arclink.store.layouts import TABLES
 from arclink.store.protocols import Additions
 
-CAPTURES, LINKS = "captures.parquet", "links.parquet"
-LINKS_BY_PAGE = "links-by-page.parquet"
-"""The links in another order (`arclink.analysis.relations.writing`)."""
+CAPTURES, LINKS, LINKS_BY_PAGE = "captures.parquet", "links.parquet", "links-by-page.parquet"
+TEXTS, WORDS, READ = "texts.parquet", "words.parquet", "read.parquet"
+"""The files in parts; links are in two orders (`arclink.analysis.relations.writing`)."""
 
-_BYTES = 280
+FILES: Mapping[str, tuple[str, ...]] = {
+    "captures": (CAPTURES,),
+    "links": (LINKS, LINKS_BY_PAGE),
+    "texts": (TEXTS, WORDS),
+    "read": (READ,),
+}
+"""The files of each kind of part; the first one says how large the part is.
+
+``read`` are texts as they were read, by payload: the relations are not current as long as there are
+some.
+"""
+
+OF_STORE, OF_FILES = ("captures", "links"), ("texts", "read")
+"""The kinds of parts that are made of a store, and those that are read from archive files."""
+
+BYTES_OF_ROW = 280
 """Bytes that a row takes in a part and while it is sorted; rarely more."""
 
-STATE = "state"
 ANSWERS = "answers"
-_KIND = "tables"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,40 +64,47 @@ class RelationsState:
         base: Identifies what was in the store and was forgotten or replaced in it: as long as it
             stays the same, batches have only added rows.
         mark: The mark of the store.
-        captures: Names of the parts with captures.
-        links: Names of the parts with links.
+        parts: Names of the parts of each kind (`FILES`), in their order.
     """
 
     format: int
     version: str
     base: str
     mark: tuple[int, int]
-    captures: tuple[str, ...]
-    links: tuple[str, ...]
+    parts: Mapping[str, Sequence[str]]
+
+    def is_of(self, store: Additions) -> bool:
+        """Return whether they show the present state of a store, with all texts that were read."""
+        return self.version == store.state().version and not self.parts["read"]
 
     @property
-    def parts(self) -> set[str]:
-        return {*self.captures, *self.links}
+    def names(self) -> set[str]:
+        """The names of all parts."""
+        return {name for names in self.parts.values() for name in names}
 
-    @property
-    def _row(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
+    def files(self, folder: Path, kind: str, file: str = "") -> list[Path]:
+        """Return one file of each part of a kind: by default, its first one."""
+        return [folder / part / (file or FILES[kind][0]) for part in self.parts[kind]]
 
     @property
     def as_file(self) -> bytes:
         """The bytes of its file."""
-        return seal_rows(_KIND, [self._row])
-
-    def write(self, folder: Path) -> None:
-        """Write its file in one step."""
-        write_sealed(folder / STATE, _KIND, [self._row])
+        return seal_rows(KIND, [json.dumps(asdict(self)).encode()])
 
 
-def state_of(store: Additions, captures: tuple[str, ...], links: tuple[str, ...]) -> RelationsState:
-    """Return the state of relations that show the present state of a store."""
-    return RelationsState(
-        TABLES, store.state().version, base_of(store), store.mark(), captures, links
-    )
+def state_of(store: Additions, parts: Mapping[str, Sequence[str]]) -> RelationsState:
+    """Return the state of relations that show the present state of a store.
+
+    Args:
+        store: The store.
+        parts: As in `RelationsState`; kinds that are not named have none.
+    """
+    of_kinds = {kind: [*parts.get(kind, ())] for kind in FILES}
+    return RelationsState(TABLES, store.state().version, base_of(store), store.mark(), of_kinds)
+
+
+NOTHING = RelationsState(TABLES, "", "", (0, 0), dict.fromkeys(FILES, ()))
+"""The state of no store: without parts."""
 
 
 def base_of(store: Additions) -> str:
@@ -92,20 +116,19 @@ def base_of(store: Additions) -> str:
 def read_state(folder: Path) -> RelationsState | None:
     """Return the state in a folder; None if its file is missing, damaged or of another format."""
     try:
-        row = read_rows(folder / STATE, _KIND)[0]
+        row = read_rows(folder / STATE, KIND)[0]
         facts = json.loads(row)
         if facts["format"] != TABLES:
             return None
-        lists = {name: tuple(facts[name]) for name in ("mark", "captures", "links")}
-        return RelationsState(**{**facts, **lists})
+        return RelationsState(**{**facts, "mark": tuple(facts["mark"])})
     except SealError:
         return None
 
 
 def replace_state(folder: Path, state: RelationsState) -> RelationsState:
     """Write the state, and remove all files that it does not name."""
-    state.write(folder)
-    remove_others(folder, state.parts)
+    write_sealed(folder / STATE, KIND, [json.dumps(asdict(state)).encode()])
+    remove_others(folder, state.names)
     return state
 
 
@@ -125,7 +148,13 @@ def remove_others(folder: Path, parts: set[str]) -> None:
 
 def are_whole(folder: Path, state: RelationsState) -> bool:
     """Return whether all parts are there and undamaged; a damaged one is removed."""
-    return all(is_whole(folder / part) for part in state.parts)
+    return whole_parts(folder, state) == state.parts
+
+
+def whole_parts(folder: Path, state: RelationsState) -> Mapping[str, Sequence[str]]:
+    """Return the parts of each kind that are there and undamaged; damaged ones are removed."""
+    whole = {name for name in sorted(state.names) if is_whole(folder / name)}
+    return {kind: [one for one in names if one in whole] for kind, names in state.parts.items()}
 
 
 def rows_in_store(store: Additions) -> Mapping[str, int]:
@@ -154,7 +183,7 @@ def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name
 
     def make(made: Path) -> None:
         made.mkdir()
-        with room_for_data(folder, rows * _BYTES), closing(PartWriter(made)) as writer:
+        with room_for_data(folder, rows * BYTES_OF_ROW), closing(PartWriter(made)) as writer:
             write(writer)
         shutil.rmtree(made / SORTING, ignore_errors=True)
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from heapq import merge
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as arrow
 from pyarrow import compute
-from pyarrow.parquet import ParquetWriter
+from pyarrow.parquet import ParquetFile, ParquetWriter
 
 from arclink.access.capture_fields import LENGTH, NUMBER, RELATION
 from arclink.access.reader import what_they_say
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.relations.columns import CAPTURES, LINKS, LINKS_BY_PAGE
+from arclink.analysis.relations.columns import CAPTURES, LINKS, LINKS_BY_PAGE, WORDS
 from arclink.analysis.relations.held import translated
 from arclink.checksums import START_OF_REFERENCE
 from arclink.model import Memento, Outlink, UriR
@@ -293,6 +295,83 @@ def _table(batches: Iterable[Any], group: int) -> Any:
     return table.unify_dictionaries().append_column(_SCHEMA.field("row_group"), number)
 
 
+# Texts, sorted by content, and their words.
+#
+# Row groups of texts are small: what is shown of a few contents is read from a few of them. DuckDB
+# holds some thousand rows at a time, so it gets the texts whose words it finds in small batches.
+
+TextRow = tuple[str, str | None, str | None, str | None, bool]
+"""A row of texts: content, title, language, text, whether it is cut."""
+
+_TEXT_ROWS = arrow.schema(
+    [
+        *((name, _TEXT) for name in ("content", "title", "language", "text")),
+        ("is_cut", arrow.bool_()),
+    ]
+)
+"""A row per content."""
+
+_BYTES_OF_TEXTS = 1 << 21
+"""Characters of the texts of a row group, about."""
+
+_WORDS = """
+    INSERT INTO word_rows
+    SELECT word, content, count(*)::INTEGER, list(place ORDER BY place)
+    FROM (
+        SELECT content, unnest(words) AS word, generate_subscripts(words, 1)::INTEGER AS place
+        FROM (
+            SELECT content, words_of(coalesce(title, '')) || [''] || words_of(text) AS words
+            FROM text_rows
+            WHERE text IS NOT NULL
+        )
+    )
+    WHERE word <> ''
+    GROUP BY ALL
+"""
+
+
+_WORDS_OF = r"""
+CREATE OR REPLACE MACRO words_of(s) AS regexp_extract_all(
+    replace(replace(lower(strip_accents(nfc_normalize(s))), 'ß', 'ss'), 'ς', 'σ'),
+    '[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Hangul}]\p{M}*|(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Hangul}]|[\p{N}\p{M}])+')
+"""
+
+
+def define_words(run: Any) -> None:
+    run(_WORDS_OF.replace("\\\\", "\\"))
+
+
+def _text_batches(rows: Iterable[TextRow]) -> Iterator[Any]:
+    """Yield texts as record batches of `_TEXT_ROWS`, of about equal length."""
+    waiting: list[TextRow] = []
+    size = 0
+    for row in rows:
+        waiting.append(row)
+        size += len(row[3] or "") + len(row[0])
+        if size >= _BYTES_OF_TEXTS:
+            yield _batch(zip(*waiting, strict=True), _TEXT_ROWS)
+            waiting, size = [], 0
+    if waiting:
+        yield _batch(zip(*waiting, strict=True), _TEXT_ROWS)
+
+
+def _texts_in(path: Path) -> Iterator[TextRow]:
+    """Yield the rows of a file of texts."""
+    with path.open("rb") as stream, ParquetFile(stream) as file:
+        for group in range(file.num_row_groups):
+            columns = file.read_row_group(group).to_pydict()
+            yield from zip(*(columns[name] for name in _TEXT_ROWS.names), strict=True)
+
+
+def merged_texts(files: Iterable[Path]) -> Iterator[TextRow]:
+    """Yield the rows of some files of texts, sorted; of one content, the row of the first file."""
+    last = None
+    for row in merge(*map(_texts_in, files), key=itemgetter(0)):
+        if row[0] != last:
+            last = row[0]
+            yield row
+
+
 _MEMORY = "160MB"
 """Memory for sorting; what exceeds it goes to files in the folder of the output."""
 
@@ -301,9 +380,10 @@ SORTING = "sorting"
 
 CAPTURES_ORDER = "surt, timestamp, uri, written, checksum"
 LINKS_ORDER = "target_surt, target, content, position"
+WORDS_ORDER = "word, content"
 """The sort keys of the files. Sorted by target, the links of a site are neighbours: no index."""
 
-_ROWS_OF_GROUP = {CAPTURES_ORDER: 61_440, LINKS_ORDER: 122_880}
+_ROWS_OF_GROUP = {CAPTURES_ORDER: 61_440, LINKS_ORDER: 122_880, WORDS_ORDER: 245_760}
 """Rows of a row group, by sort key.
 
 More rows compress better, but leave less memory for sorting; those of captures are long.
@@ -313,6 +393,9 @@ IS_REFERENCE = f"starts_with(checksum, '{START_OF_REFERENCE}')"
 """Condition of SQL that a capture is a revisit that names a capture (`arclink.checksums`)."""
 
 IS_REVISIT = "record_type = 'revisit'"
+
+PAYLOAD = "regexp_replace(content, '-[0-9a-f]{16}$', '')"
+"""SQL of the checksum of the payload in the id of a content (`arclink.model.ContentId`)."""
 
 _MAY_BE_REPEATED = """
     a.checksum = e.checksum AND a.record_type <> 'revisit' AND (
@@ -385,6 +468,24 @@ class PartWriter:
         rows = _written_by_page(link_rows(blocks), self.folder / by_page)
         with self._fed("link_rows", LINK_ROWS, rows):
             self.copy(_LINKS, LINKS_ORDER, name)
+
+    def write_texts(self, name: str, rows: Iterable[TextRow], words: str = "") -> None:
+        """Write texts, sorted by content, and their words to another file."""
+        if words:
+            define_words(self.run)
+            columns = ", ".join(f"{column.name} {column.kind}" for column in WORDS)
+            self.run(f"CREATE TABLE word_rows ({columns})")
+        with (
+            (self.folder / name).open("wb") as stream,
+            ParquetWriter(stream, _TEXT_ROWS, compression="zstd", store_schema=False) as file,
+        ):
+            for batch in _text_batches(rows):
+                file.write_batch(batch)
+                if words:
+                    with self._fed("text_rows", _TEXT_ROWS, iter([batch])):
+                        self.run(_WORDS)
+        if words:
+            self.copy("FROM word_rows", WORDS_ORDER, words)
 
     def copy(self, query: str, order: str, name: str) -> None:
         """Write the rows of a query, sorted."""
