@@ -150,6 +150,11 @@ TERM = Parameter(
     default="text",
     fields=("term",),
 )
+BY_DATE = switch(
+    "by-date",
+    "In `search`: pages that said it last come first.",
+    field="is_by_date",
+)
 MIN_HOSTS = Parameter(
     "min-hosts",
     "Only rows with at least this number of linking hosts, in questions that count these.",
@@ -172,11 +177,15 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     TO,
     *COMMON_TO_FOLLOW,
     WORDS,
+    BY_DATE,
     TERM,
     _NEW,
     MIN_HOSTS,
     LIMIT,
 )
+
+
+_OF_WORDS = [name for name, question in QUESTIONS.items() if question.words is not None]
 
 
 class AskedPart(NamedTuple):
@@ -252,6 +261,7 @@ class AskQuery(DeclaredQuery):
         kinds: Only links of these kinds.
         redirects: Whether redirects are included.
         words: Words to find.
+        is_by_date: Whether pages that said it last come first, in `search`.
         term: What terms are.
         is_new: Only links that an earlier capture of the page did not have.
         min_hosts: Only rows with at least this number of `hosts`, in questions with this column.
@@ -270,6 +280,7 @@ class AskQuery(DeclaredQuery):
     kinds: Kinds = NAVIGATION
     redirects: Redirects = Redirects.YES
     words: str = ""
+    is_by_date: bool = False
     term: Term = Term.TEXT
     is_new: bool = False
     min_hosts: int = 0
@@ -285,9 +296,11 @@ class AskQuery(DeclaredQuery):
                 "",
                 f"an address: {otherwise['name']} is not about the whole archive",
             )
-        if WORDS.optional(given) and otherwise["name"] != "find":
-            why = "is only for the question find: it would leave out no row of this one"
+        if WORDS.optional(given) and question.words is None:
+            why = f"is only for {', '.join(_OF_WORDS)}: it would leave out no row of this question"
             raise ConflictError(WORDS.name, given.text(WORDS), why)
+        if question.words and not WORDS.optional(given):
+            raise BadParameterError(WORDS.name, "", f"words to find: {WORDS.form.about}")
         windows = BY.optional(given) or Windows(question.period)
         if question.is_timeless:
             windows = EVER

@@ -92,6 +92,7 @@ class RelationsDatabase(Closing):
 
     def __init__(self, limits: SqlLimits | None = None, work: Path | None = None) -> None:
         self._limits = limits or SqlLimits()
+        self.has_texts = False
         self._once: dict[str, list[tuple[Any, ...]]] = {}
         self._tables: set[str] = set()
         self._making = Lock()
