@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 from array import array
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from enum import Enum
@@ -22,8 +21,7 @@ from arclink.access.provenance import Provenance
 from arclink.access.tallies import Period
 from arclink.analysis.charts.results import ResultRows
 from arclink.analysis.matrices.slices import EVER, Level
-from arclink.analysis.matrices.words import words_of
-from arclink.analysis.questions.queries import AskQuery, Term
+from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import (
     COUNTS_OF_CAPTURES,
     MEANINGS,
@@ -31,25 +29,21 @@ from arclink.analysis.questions.table import (
     QuestionScope,
     SliceGroups,
 )
-from arclink.analysis.relations.database import FOLDER as COMMON
-from arclink.analysis.relations.database import RelationsDatabase, prepared, text_of, with_integers
+from arclink.analysis.relations.database import RelationsDatabase, prepared, with_integers
 from arclink.analysis.relations.parts import LAST, WebPart
-from arclink.analysis.relations.writing import batches_of
+from arclink.analysis.relations.sql_texts import COMMON, text_of
 from arclink.known import NOTHING, KnownLinks, known_by, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.uris.hosts import Host, domain_of, host_of
 from arclink.version import VERSION
 
 _FOLDER = "arclink.analysis.questions.sql"
+_COMMON = ("words", "common")
 _PARTS = arrow.schema(
     [
         ("number", arrow.int32()),
         *((name, arrow.string()) for name in ("key", "part_first", "part_last", "place")),
     ]
-)
-
-_TERMS = arrow.schema(
-    [("text", arrow.string()), ("term", arrow.string()), ("times", arrow.int32())]
 )
 
 _KNOWN = """
@@ -202,7 +196,7 @@ class AskAnswer(ResultRows):
         """Bytes of memory that it takes, about, without what all answers share."""
         query = self.query
         asked = (one.written for one in query.asked)
-        letters = sum(map(len, (*asked, query.words, query.windows.written, *query.kinds.named)))
+        letters = sum(map(len, (*asked, *query.words, query.windows.written, *query.kinds.named)))
         counts = len(self.windows) + (0 if _is_of_all_days(query) else len(self.known.by_day))
         return int(self.table.nbytes) + _BYTES_OF_ANSWER + 8 * letters + _BYTES_OF_COUNT * counts
 
@@ -301,7 +295,7 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     """
     ready = _ready(database, query)
     if query.question.has_terms:
-        _weigh_terms(database, query, ready)
+        _count_terms(database, query, ready)
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
     known = _known(tuple(_days(database, query, ready)))
     windows = _windows(database, query, ready, known)
@@ -327,7 +321,7 @@ def key_of(query: AskQuery) -> str:
     of_all: tuple[str, ...] = ("periods", "listed", "one", "many", "asked")
     if query.question.names_linkers:
         of_all = (*of_all, f"{query.name}-by-window")
-    texts = text_of(COMMON, "common") + text_of(_FOLDER, *of_all, query.name)
+    texts = text_of(COMMON, *_COMMON) + text_of(_FOLDER, *of_all, query.name)
     asked = json.dumps(asdict(query), default=_plain)
     return hashlib.sha256(f"{VERSION} {_DAYS} {texts} {asked}".encode()).hexdigest()[:32]
 
@@ -370,7 +364,7 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
         database.add_table("parts", _PARTS, _parts(query))
     windows = "listed" if query.windows.listed else "periods"
     views = (
-        text_of(COMMON, "common"),
+        text_of(COMMON, *_COMMON),
         text_of(_FOLDER, windows, "one" if is_one else "many", "asked"),
     )
     database.set(_values(database, query))
@@ -450,48 +444,20 @@ def _place(query: AskQuery, part: WebPart) -> str:
     return domain_of(Host(host)) if query.level is Level.DOMAIN else host
 
 
-def _weigh_terms(database: RelationsDatabase, query: AskQuery, ready: Callable[[str], str]) -> None:
-    """Make a table of the terms of the part's texts, and a view of how frequent all terms are.
+def _count_terms(database: RelationsDatabase, query: AskQuery, ready: Callable[[str], str]) -> None:
+    """Make a view of how frequent all terms are.
 
-    Frequencies are counted once for all questions about these relations: to split all texts of 10
-    million links takes 3 seconds.
+    They are counted once for all questions about these relations: to split all texts of 10 million
+    links takes seconds.
     """
     name = f"frequency_of_{query.term.value}_{_level(query).value}"
 
     def count() -> None:
-        if query.term is Term.WORD:
-            all_texts = "SELECT DISTINCT text FROM links WHERE text <> ''"
-            database.add_batches("all_terms", _TERMS, _terms(database, query.term, all_texts))
-        counted = text_of(_FOLDER, f"frequency-of-{query.term.value}")
-        database.finish(f"CREATE TABLE {name} AS {ready(counted)}")
-        database.run("DROP TABLE IF EXISTS all_terms")
+        counted = ready(text_of(_FOLDER, f"frequency-of-{query.term.value}"))
+        database.finish(f"CREATE TABLE {name} AS {counted}")
 
     database.make_once(name, count)
     database.run(f"CREATE OR REPLACE TEMP VIEW frequency AS FROM {name}")
-    texts = ready("SELECT DISTINCT text FROM to_part WHERE target_host IS NOT NULL AND text <> ''")
-    database.add_batches("terms", _TERMS, _terms(database, query.term, texts))
-
-
-def _terms(database: RelationsDatabase, term: Term, which: str) -> Sequence[Any]:
-    """Return the terms of texts, and how often each text has them, as record batches.
-
-    All are made before DuckDB reads the first one: a thread of its own would make them else, and
-    what ends an answer that takes too long cannot run there.
-    """
-    patience = database.patience()
-    texts = database.answer(which).column("text")
-
-    def terms() -> Iterator[tuple[str, str, int]]:
-        for text in texts:  # most links share a text
-            one = text.as_py()
-            counts = Counter(words_of(one)) if term is Term.WORD else {one: 1}
-            yield from ((one, name, times) for name, times in counts.items())
-
-    batches = []
-    for batch in batches_of(terms(), _TERMS):
-        patience()
-        batches.append(batch)
-    return batches
 
 
 def _rows(database: RelationsDatabase, text: str, query: AskQuery) -> tuple[Any, int]:
@@ -696,7 +662,8 @@ def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object
         "last": max(part.last for part in parts),
         **query.windows.values,
         **_WHOLE,
-        "words": query.words.split(),
+        "words": [*query.words],
+        "term": query.term.value,
         "number_of_parts": len(parts),
         "links_of_part": None,
         "is_new": query.is_new,

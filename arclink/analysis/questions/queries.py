@@ -9,7 +9,6 @@ from arclink.access.capabilities import Capability
 from arclink.access.declarations import (
     COMMON_TO_FOLLOW,
     FROM,
-    TEXT,
     TO,
     UNTIL,
     AnyParameter,
@@ -37,6 +36,7 @@ from arclink.access.queries import (
 )
 from arclink.access.tallies import MOST_ROWS
 from arclink.access.texts import printable, printable_uri
+from arclink.access.words import TERMS
 from arclink.analysis.matrices.slices import EVER, WINDOWS, Level, Windows
 from arclink.analysis.questions.table import QUESTIONS, Question, QuestionScope, question_called
 from arclink.analysis.relations.parts import ARCHIVE, LAST, WebPart
@@ -129,8 +129,10 @@ _NEW = switch(
 )
 WORDS = Parameter(
     "words",
-    "The words that `find` finds; parts of words, too. No other question takes them.",
-    TEXT,
+    'The words that `find` finds, phrases in quotation marks as "queryable state", and beginnings '
+    "of words with an asterisk as stream*. In addresses, parts of words are found, too. No other "
+    "question takes them.",
+    TERMS,
     metavar="WORDS",
     otherwise="every page",
 )
@@ -251,7 +253,7 @@ class AskQuery(DeclaredQuery):
         span: Only captures of this range; the two times, if the question compares two.
         kinds: Only links of these kinds.
         redirects: Whether redirects are included.
-        words: Words to find.
+        words: Words and phrases to find (`parse_words`).
         term: What terms are.
         is_new: Only links that an earlier capture of the page did not have.
         min_hosts: Only rows with at least this number of `hosts`, in questions with this column.
@@ -269,7 +271,7 @@ class AskQuery(DeclaredQuery):
     span: Span = ALL_TIME
     kinds: Kinds = NAVIGATION
     redirects: Redirects = Redirects.YES
-    words: str = ""
+    words: tuple[str, ...] = ()
     term: Term = Term.TEXT
     is_new: bool = False
     min_hosts: int = 0
