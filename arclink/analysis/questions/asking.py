@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 from array import array
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from enum import Enum
@@ -22,8 +21,7 @@ from arclink.access.provenance import Provenance
 from arclink.access.tallies import Period
 from arclink.analysis.charts.results import ResultRows
 from arclink.analysis.matrices.slices import EVER, Level
-from arclink.analysis.matrices.words import words_of
-from arclink.analysis.questions.queries import AskQuery, Term
+from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import (
     COUNTS_OF_CAPTURES,
     MEANINGS,
@@ -31,11 +29,11 @@ from arclink.analysis.questions.table import (
     QuestionScope,
     SliceGroups,
 )
-from arclink.analysis.relations.database import FOLDER as COMMON
-from arclink.analysis.relations.database import RelationsDatabase, prepared, text_of, with_integers
+from arclink.analysis.relations.database import RelationsDatabase, prepared, with_integers
 from arclink.analysis.relations.found import NO_TEXTS, found_terms
 from arclink.analysis.relations.parts import LAST, WebPart
-from arclink.analysis.relations.writing import batches_of, quoted
+from arclink.analysis.relations.sql_texts import COMMON, text_of
+from arclink.analysis.relations.writing import quoted
 from arclink.errors import UsageError
 from arclink.known import NOTHING, KnownLinks, known_by, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp
@@ -44,15 +42,12 @@ from arclink.uris.hosts import Host, domain_of, host_of
 from arclink.version import VERSION
 
 _FOLDER = "arclink.analysis.questions.sql"
+_COMMON = ("words", "common")
 _PARTS = arrow.schema(
     [
         ("number", arrow.int32()),
         *((name, arrow.string()) for name in ("key", "part_first", "part_last", "place")),
     ]
-)
-
-_TERMS = arrow.schema(
-    [("text", arrow.string()), ("term", arrow.string()), ("times", arrow.int32())]
 )
 
 _KNOWN = """
@@ -87,18 +82,13 @@ _WINDOWS = f"""
 
 _TEXTS = """
     SELECT
-        count(*) FILTER (text_state = 'cut'), count(*) FILTER (text_state = 'other'),
-        count(*) FILTER (text_state = 'unread')
+        count(*) FILTER (is_cut),
+        count(*) FILTER (NOT has_text OR starts_with(content, 'redirect:')),
+        count(*) FILTER (has_text IS NULL AND NOT starts_with(content, 'redirect:'))
     FROM of_any_part LEFT JOIN (
-        SELECT content, CASE WHEN text IS NULL THEN 'other' WHEN is_cut THEN 'cut' ELSE '' END AS state
-        FROM texts
-    ) AS found USING (content),
-    LATERAL (SELECT CASE
-        WHEN content IS NULL THEN ''
-        WHEN starts_with(content, 'redirect:') THEN 'other'
-        ELSE coalesce(state, 'unread')
-    END AS text_state)
-    WHERE is_asked_time(timestamp)
+        SELECT content, is_cut, text IS NOT NULL AS has_text FROM texts
+    ) USING (content)
+    WHERE is_asked_time(timestamp) AND content IS NOT NULL
 """
 """The captures whose text is known in part, not at all, or was not read."""
 
@@ -249,7 +239,7 @@ class AskAnswer(ResultRows):
         """Bytes of memory that it takes, about, without what all answers share."""
         query = self.query
         asked = (one.written for one in query.asked)
-        letters = sum(map(len, (*asked, query.words, query.windows.written, *query.kinds.named)))
+        letters = sum(map(len, (*asked, *query.words, query.windows.written, *query.kinds.named)))
         counts = len(self.windows) + (0 if _is_of_all_days(query) else len(self.known.by_day))
         return int(self.table.nbytes) + _BYTES_OF_ANSWER + 8 * letters + _BYTES_OF_COUNT * counts
 
@@ -349,7 +339,7 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     """
     ready = _ready(database, query)
     if query.question.has_terms:
-        _weigh_terms(database, query, ready)
+        _count_terms(database, query, ready)
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
     known = _known(tuple(_days(database, query, ready)))
     windows = _windows(database, query, ready, known)
@@ -377,9 +367,7 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     return AskAnswer(query, table, total, known, windows, added, compared, texts)
 
 
-def _with_snippets(
-    database: RelationsDatabase, table: Any, ready: Callable[[str], str]
-) -> Any:
+def _with_snippets(database: RelationsDatabase, table: Any, ready: Callable[[str], str]) -> Any:
     """Return rows with the line that has most of the words, in place of its content."""
     contents = table.column("snippet").to_pylist()
     lines: dict[str, str] = {}
@@ -397,7 +385,7 @@ def key_of(query: AskQuery) -> str:
     of_all: tuple[str, ...] = ("periods", "listed", "one", "many", "asked", *_further(query))
     if query.question.names_linkers:
         of_all = (*of_all, f"{query.name}-by-window")
-    texts = text_of(COMMON, "common") + text_of(_FOLDER, *of_all, query.name)
+    texts = text_of(COMMON, *_COMMON) + text_of(_FOLDER, *of_all, query.name)
     asked = json.dumps(asdict(query), default=_plain)
     return hashlib.sha256(f"{VERSION} {_DAYS} {texts} {asked}".encode()).hexdigest()[:32]
 
@@ -441,7 +429,7 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
         database.add_table("parts", _PARTS, _parts(query))
     windows = "listed" if query.windows.listed else "periods"
     views = (
-        text_of(COMMON, "common"),
+        text_of(COMMON, *_COMMON),
         text_of(_FOLDER, windows, "one" if is_one else "many", "asked", *_further(query)),
     )
     database.set(_values(database, query))
@@ -481,7 +469,8 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
 
 def _further(query: AskQuery) -> tuple[str, ...]:
     """Return the names of further texts of SQL that a question needs."""
-    return ("texts",) if query.question.is_of_texts else ()
+    finds_words = ("phrases",) if query.question.words is not None else ()
+    return (*finds_words, "texts") if query.question.is_of_texts else finds_words
 
 
 def _slices(
@@ -533,48 +522,20 @@ def _place(query: AskQuery, part: WebPart) -> str:
     return domain_of(Host(host)) if query.level is Level.DOMAIN else host
 
 
-def _weigh_terms(database: RelationsDatabase, query: AskQuery, ready: Callable[[str], str]) -> None:
-    """Make a table of the terms of the part's texts, and a view of how frequent all terms are.
+def _count_terms(database: RelationsDatabase, query: AskQuery, ready: Callable[[str], str]) -> None:
+    """Make a view of how frequent all terms are.
 
-    Frequencies are counted once for all questions about these relations: to split all texts of 10
-    million links takes 3 seconds.
+    They are counted once for all questions about these relations: to split all texts of 10 million
+    links takes seconds.
     """
     name = f"frequency_of_{query.term.value}_{_level(query).value}"
 
     def count() -> None:
-        if query.term is Term.WORD:
-            all_texts = "SELECT DISTINCT text FROM links WHERE text <> ''"
-            database.add_batches("all_terms", _TERMS, _terms(database, query.term, all_texts))
-        counted = text_of(_FOLDER, f"frequency-of-{query.term.value}")
-        database.finish(f"CREATE TABLE {name} AS {ready(counted)}")
-        database.run("DROP TABLE IF EXISTS all_terms")
+        counted = ready(text_of(_FOLDER, f"frequency-of-{query.term.value}"))
+        database.finish(f"CREATE TABLE {name} AS {counted}")
 
     database.make_once(name, count)
     database.run(f"CREATE OR REPLACE TEMP VIEW frequency AS FROM {name}")
-    texts = ready("SELECT DISTINCT text FROM to_part WHERE target_host IS NOT NULL AND text <> ''")
-    database.add_batches("terms", _TERMS, _terms(database, query.term, texts))
-
-
-def _terms(database: RelationsDatabase, term: Term, which: str) -> Sequence[Any]:
-    """Return the terms of texts, and how often each text has them, as record batches.
-
-    All are made before DuckDB reads the first one: a thread of its own would make them else, and
-    what ends an answer that takes too long cannot run there.
-    """
-    patience = database.patience()
-    texts = database.answer(which).column("text")
-
-    def terms() -> Iterator[tuple[str, str, int]]:
-        for text in texts:  # most links share a text
-            one = text.as_py()
-            counts = Counter(words_of(one)) if term is Term.WORD else {one: 1}
-            yield from ((one, name, times) for name, times in counts.items())
-
-    batches = []
-    for batch in batches_of(terms(), _TERMS):
-        patience()
-        batches.append(batch)
-    return batches
 
 
 def _rows(database: RelationsDatabase, text: str, query: AskQuery) -> tuple[Any, int]:
@@ -700,8 +661,8 @@ def _days(
     of, (first, last) = _read_from(query), astuple(query.span)
     if of != "captures" or first[8:] != _MIDNIGHT or last[8:] not in _ENDS:
         time = f"is_{'read' if query.question.compares else 'asked'}_time(timestamp)"
-        days = _DAYS.format(of=f"{of} WHERE {time}", was_read=_was_read(query))
-        return database.found(ready(days))
+        asked = _DAYS.format(of=f"{of} WHERE {time}", was_read=_was_read(query))
+        return database.found(ready(asked))
     days = database.once(ready(_DAYS.format(of="captures", was_read=_was_read(query))))
     return [row for row in days if first[:8] <= row[0] <= last[:8]]
 
@@ -785,9 +746,10 @@ def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object
         "last": max(part.last for part in parts),
         **query.windows.values,
         **_WHOLE,
-        "words": query.words.split(),
+        "words": [*query.words],
         "number_of_terms": len(query.words),
         "is_by_date": query.is_by_date,
+        "term": query.term.value,
         "number_of_parts": len(parts),
         "links_of_part": None,
         "is_new": query.is_new,

@@ -81,7 +81,7 @@ class Question:
             make no sense.
         is_timeless: Whether its rows are about all time together, or about two times.
         needs_address: Whether it makes no sense about the whole archive.
-        has_terms: Whether its text of SQL needs a table of the terms of each text.
+        has_terms: Whether its text of SQL needs to know how frequent terms are.
         period: The periods of rows, if the caller names none; None for all time together.
         is_of_links: Whether it counts links, so that kinds and other sites make a difference.
         is_of_texts: Whether it is about the text of pages, of which only some may be known.
@@ -612,7 +612,9 @@ QUESTIONS: Mapping[str, Question] = {
         "Which pages have these words?",
         "Find",
         "A row for each page that has all words in its address, in a title, or in the text of one "
-        "link to it, also if it was never captured; those with most linking hosts first.",
+        "link to it, also if it was never captured; those with most linking hosts first. Case and "
+        "accents make no difference. Titles and texts have the words as a whole, phrases as words "
+        "that follow each other; in an address, parts of words count, in any order.",
         "Words are looked for at all times, and `from` and `to` limit the captures of pages, or "
         "of those that link to them, of which there must be one; a page is all variants of a "
         "URI as one.",

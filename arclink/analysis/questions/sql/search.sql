@@ -15,7 +15,7 @@ called AS (
     SELECT
         number, period_of(timestamp) AS period, target_surt AS surt, min(target) AS name,
         count(DISTINCT said.surt) AS callers
-    FROM (FROM said_to_part WHERE has_words(text)) JOIN said USING (content)
+    FROM links_with_words JOIN said USING (content)
     WHERE is_asked_time(timestamp)
     GROUP BY ALL
 ),
@@ -25,7 +25,7 @@ page AS MATERIALIZED (
         coalesce(one.period, other.period) AS period,
         coalesce(one.surt, other.surt) AS surt, coalesce(one.name, other.name) AS name,
         captures, first, last, score, content, title, callers,
-        coalesce(has_words(title), false) AS is_in_title
+        has_phrases(between_blanks(title)) AS is_in_title
     FROM said_it AS one FULL JOIN called AS other ON one.number = other.number
         AND one.period IS NOT DISTINCT FROM other.period AND one.surt = other.surt
 ),

@@ -1,4 +1,4 @@
--- What questions about the text of pages use, after asked.sql. `found_terms` says which contents have
+-- What questions about the text of pages use, after phrases.sql. `found_terms` says which contents have
 -- each of the asked terms, and how often (arclink/analysis/relations/found.py).
 
 CREATE OR REPLACE TEMP VIEW known_texts AS
@@ -33,15 +33,9 @@ CREATE OR REPLACE TEMP MACRO snippet_of(text) AS list_reduce(
         lambda line: {
             'line': trim(line),
             'terms': len(list_filter(
-                getvariable('words'),
-                lambda term: contains(between_blanks(line), phrase_of(term))
+                getvariable('phrases'), lambda phrase: contains(between_blanks(line), phrase)
             ))
         }
     ),
     lambda best, one: CASE WHEN one.terms > best.terms THEN one ELSE best END
 ).line;
-
-CREATE OR REPLACE TEMP MACRO has_words(text) AS
-    list_bool_and(list_transform(
-        getvariable('words'), lambda term: contains(between_blanks(text), phrase_of(term))
-    ));
