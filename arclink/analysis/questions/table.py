@@ -609,7 +609,7 @@ QUESTIONS: Mapping[str, Question] = {
         is_of_links=False,
     ),
     "find": Question(
-        "Which pages have these words?",
+        "Which addresses, titles and links have these words?",
         "Find",
         "A row for each page that has all words in its address, in a title, or in the text of one "
         "link to it, also if it was never captured; those with most linking hosts first. Case and "
