@@ -137,7 +137,8 @@ def read_page_text(html: bytes, uri: UriR | None = None, charset: str = "utf-8")
     """
     sound, notes = bounded(html)
     parser = LexborHTMLParser(sound, options=LexborDocumentOptions.WO_EVENTS)
-    title = next(iter(parser.tags("title")), None)
+    titles = parser.tags("title")
+    title = folded(titles[0].text()).strip() if titles else ""
     root = parser.root.attributes if parser.root else {}
     base = Base(uri, _base_of(parser), charset) if uri is not None else None
 
@@ -153,7 +154,7 @@ def read_page_text(html: bytes, uri: UriR | None = None, charset: str = "utf-8")
     meanings = _MEANINGS if base is None else _WITH_LINKS
     blocks, is_cut = read_blocks(_shown(parser), meanings, _KINDS, resolve, MOST_TEXT)
     return ReadText(
-        folded(title.text()).strip() if title else "",
+        title,
         blocks,
         declared_language(root.get("lang")) or declared_language(root.get("xml:lang")),
         is_cut or bool(notes),
