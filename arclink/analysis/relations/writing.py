@@ -300,7 +300,7 @@ def _table(batches: Iterable[Any], group: int) -> Any:
 # Row groups of texts are small: what is shown of a few contents is read from a few of them. DuckDB
 # holds some thousand rows at a time, so it gets the texts whose words it finds in small batches.
 
-TextRow = tuple[str, str | None, str | None, str | None, bool]
+TextRow = tuple[str, str | None, str | None, str | None, bool | None]
 """A row of texts: content, title, language, text, whether it is cut."""
 
 _TEXT_ROWS = arrow.schema(
