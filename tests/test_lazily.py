@@ -134,9 +134,7 @@ print(before, found is None or found.__file__.endswith("__init__.py"))
     assert said(code) == "False True"
 
 
-EXTRAS = (
-    "anyio bs4 cassandra duckdb gssapi igraph mcp networkx pandas pyarrow rdflib regex s3fs scipy"
-)
+EXTRAS = "anyio bs4 cassandra duckdb gssapi igraph mcp networkx pandas pyarrow rdflib s3fs scipy"
 """Packages of the extras; what needs one names its extra when it is used, and not before."""
 
 WITHOUT_EXTRAS = """

@@ -331,7 +331,7 @@ def _whole(
         "level": query.level,
         "by": "" if query.windows == Windows(question.period) else query.windows.written,
         "is_external": query.is_external,
-        "words": query.words if query.name == "find" else None,
+        "words": given.text(WORDS) if query.name == "find" else None,
         "since": given.text(FROM),
         "until": given.text(TO),
         "has_no_graph": OF_GRAPH[0] in unmade and not growing,

@@ -13,7 +13,6 @@ from math import exp, log, log10, sqrt
 from typing import Any, NamedTuple
 
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.matrices.words import words_of
 from arclink.analysis.questions.table import QUESTIONS, Basis
 from arclink.checksums import is_reference
 from arclink.model import NO_CHECKSUM, Checksum, ContentId, Memento, Outlink, Surt, UriR
@@ -21,6 +20,7 @@ from arclink.store.protocols import Additions
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
 from arclink.uris.surts import surt_of
+from tests.relations.plain_words import plain_words
 from tests.relations.saying import what_it_says
 
 Row = tuple[Any, ...]
@@ -988,7 +988,7 @@ def _first_linkers(asked: Plain) -> Rows:
 
 def _typical_words(asked: Plain) -> Rows:
     def terms_of(text: str) -> list[str]:
-        return [*words_of(text)] if asked.of == "word" else [text] if text else []
+        return plain_words(text) if asked.of == "word" else [text] if text else []
 
     level = {"page": "uri", "prefix": "uri", "domain": "domain"}.get(asked.scope, "host")
     documents: dict[str | None, set[str]] = defaultdict(set)
@@ -1111,10 +1111,25 @@ def _vanished(asked: Plain) -> Rows:
     return sorted(rows, key=lambda row: row[0])
 
 
+def _begins(there: Sequence[str], words: Sequence[str], may_go_on: bool) -> bool:
+    """Return whether words begin with those of a term; its last one may be the beginning of one."""
+    there = there[: len(words)]
+    if len(there) == len(words) and may_go_on and there[-1].startswith(words[-1]):
+        there = [*there[:-1], words[-1]]
+    return [*there] == [*words]
+
+
 def _find(asked: Plain) -> Rows:
+    terms = [(plain_words(term), term.endswith("*")) for term in asked.words.split()]
+
+    def is_in_address(uri: str) -> bool:
+        return all(word in uri.lower() for words, _ in terms for word in words)
+
     def has_words(text: str | None) -> bool:
         return text is not None and all(
-            word in text.lower() for word in asked.words.lower().split()
+            any(_begins(there[place:], *term) for place in range(len(there)))
+            for there in [plain_words(text)]
+            for term in terms
         )
 
     found: dict[tuple[int, str], set[tuple[str, str]]] = defaultdict(set)
@@ -1127,12 +1142,12 @@ def _find(asked: Plain) -> Rows:
             of_page = [other for other in asked.archive.captures if other.page.surt == key[1]]
             if one.is_silent and _saying(of_page):
                 continue
-            places = {"address": has_words(one.page.uri), "title": has_words(one.title)}
+            places = {"address": is_in_address(one.page.uri), "title": has_words(one.title)}
             found[key] |= {(where, one.page.uri) for where, is_found in places.items() if is_found}
     for one, target, label in asked.seen(asked.archive.said):
         for number in asked.parts_of(target):
             key = number, target.surt
-            places = {"address": has_words(target.uri), "words": has_words(label[1])}
+            places = {"address": is_in_address(target.uri), "words": has_words(label[1])}
             found[key] |= {(where, target.uri) for where, is_found in places.items() if is_found}
             hosts[key] |= {one.page.host} - {None} if asked.is_asked(one.time) else set()
     rows = [

@@ -253,6 +253,41 @@ def test_tf_idf_is_count_times_log_of_documents_by_documents_with_the_term() -> 
     }
 
 
+@pytest.mark.parametrize(
+    ("words", "found_in"),
+    [
+        ("barriers checkpoint", "title"),
+        ('"checkpoint barriers"', "title"),
+        ('"barriers checkpoint"', ""),
+        ("CHECKPOINT cafe", "title"),
+        ("barrier", ""),
+        ("barrier* “point”", ""),
+        ("barrier*", "title"),
+        ("flinkforward", "address"),
+        ("forward", "address"),
+        ('"forward 2016"', "address"),
+        ("node.js", "words"),
+        ('"node js"', "words"),
+        ("js.node", ""),
+        ("京奥", "words"),
+        ("奥京", ""),
+    ],
+)
+def test_words_are_found_as_a_whole_and_parts_of_them_in_addresses(
+    words: str, found_in: str
+) -> None:
+    pages = [
+        Page(
+            "http://www.flinkforward.example/2016/a.html",
+            "20160101000000",
+            [link("http://x.example/", "Node.js 北京奥运")],
+            title="Checkpoint barriers, Café",
+        ),
+    ]
+    found = rows(pages, "find", words=words)
+    assert [row["found_in"] for row in found] == [found_in] * bool(found_in)
+
+
 def test_a_term_that_every_target_has_weighs_nothing() -> None:
     links = [link(f"http://{host}.example/", "Home") for host in "abc"]
     pages = [Page("http://p.example/", "20100101000000", links)]

@@ -18,7 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 from arclink.analysis.questions.completion import addresses_like
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import QUESTIONS
-from arclink.analysis.relations import database as asking
+from arclink.analysis.relations import sql_texts
 from arclink.analysis.relations.database import ShownRelations
 from arclink.analysis.relations.kept import relations_of
 from arclink.model import Forgotten, Surt
@@ -649,9 +649,9 @@ def test_few_questions_run_at_a_time_and_the_others_are_told(
 @pytest.fixture(name="times")
 def question_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The question `words` never ends, as often as the list has a text."""
-    read, texts = asking._read, [ENDLESS] * 9
+    read, texts = sql_texts._read, [ENDLESS] * 9
     monkeypatch.setattr(
-        asking,
+        sql_texts,
         "_read",
         lambda folder, name: texts.pop() if name == "anchors" and texts else read(folder, name),
     )
@@ -721,10 +721,10 @@ def test_a_question_that_waits_for_others_exceeds_no_limit_yet(
 
 @pytest.fixture(name="large")
 def question_that_needs_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = asking._read
+    read = sql_texts._read
     large = "SELECT 0 AS number, NULL AS period, list(range)::VARCHAR AS text FROM range(300000000)"
     monkeypatch.setattr(
-        asking, "_read", lambda folder, name: large if name == "anchors" else read(folder, name)
+        sql_texts, "_read", lambda folder, name: large if name == "anchors" else read(folder, name)
     )
 
 

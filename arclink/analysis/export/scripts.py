@@ -32,13 +32,12 @@ from arclink.analysis.export.queries import ExportFormat, ExportQuery, Spells
 from arclink.analysis.matrices.slice_builder import name_of
 from arclink.analysis.matrices.slices import Level
 from arclink.analysis.relations.database import (
-    FOLDER,
     ShownRelations,
     SqlLimits,
     prepared,
     statements_of,
-    text_of,
 )
+from arclink.analysis.relations.sql_texts import COMMON, text_of
 from arclink.analysis.relations.writing import quoted
 from arclink.errors import ExportError
 from arclink.files.atomic import is_utf8
@@ -251,7 +250,7 @@ def spell_rows(
         relations.add_table("picture_links", _LINKS, links)
         for statement in _statements(relations, "links"):
             relations.run(statement)
-        text = f"{text_of(FOLDER, 'common')}\n{_text('spells', levels)}"
+        text = f"{text_of(COMMON, 'common')}\n{_text('spells', levels)}"
         until_next = query.spells is Spells.IN_FORCE
         rows = prepared(relations, text, {"until_next": until_next}, relations.run)
         with relations.reading(rows, _AT_ONCE) as batches:

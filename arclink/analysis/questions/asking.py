@@ -4,14 +4,13 @@ import base64
 import hashlib
 import json
 from array import array
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from enum import Enum
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as arrow
 from pyarrow import compute
@@ -22,8 +21,7 @@ from arclink.access.provenance import Provenance
 from arclink.access.tallies import Period
 from arclink.analysis.charts.results import ResultRows
 from arclink.analysis.matrices.slices import EVER, Level
-from arclink.analysis.matrices.words import words_of
-from arclink.analysis.questions.queries import AskQuery, Term
+from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import (
     COUNTS_OF_CAPTURES,
     MEANINGS,
@@ -31,16 +29,20 @@ from arclink.analysis.questions.table import (
     QuestionScope,
     SliceGroups,
 )
-from arclink.analysis.relations.database import FOLDER as COMMON
-from arclink.analysis.relations.database import RelationsDatabase, prepared, text_of, with_integers
+from arclink.analysis.relations.database import RelationsDatabase, prepared, with_integers
+from arclink.analysis.relations.found import NO_TEXTS, found_terms
 from arclink.analysis.relations.parts import LAST, WebPart
-from arclink.analysis.relations.writing import batches_of
+from arclink.analysis.relations.sql_texts import COMMON, text_of
+from arclink.analysis.relations.writing import quoted
+from arclink.errors import UsageError
 from arclink.known import NOTHING, KnownLinks, known_by, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp
+from arclink.portions import portions
 from arclink.uris.hosts import Host, domain_of, host_of
 from arclink.version import VERSION
 
 _FOLDER = "arclink.analysis.questions.sql"
+_COMMON = ("words", "common")
 _PARTS = arrow.schema(
     [
         ("number", arrow.int32()),
@@ -48,31 +50,47 @@ _PARTS = arrow.schema(
     ]
 )
 
-_TERMS = arrow.schema(
-    [("text", arrow.string()), ("term", arrow.string()), ("times", arrow.int32())]
-)
-
 _KNOWN = """
     count(*) AS captures,
-    count(*) FILTER (is_counted(content, status, leads_to_itself)) AS read,
-    min(timestamp) FILTER (is_counted(content, status, leads_to_itself)) AS first,
-    max(timestamp) FILTER (is_counted(content, status, leads_to_itself)) AS last
+    count(*) FILTER (was_read) AS read,
+    min(timestamp) FILTER (was_read) AS first,
+    max(timestamp) FILTER (was_read) AS last
 """
 """The columns of `KnownLinks`."""
 
+_LINKS_READ = "is_counted(content, status, leads_to_itself)"
+_TEXT_READ = "content IN (SELECT content FROM known_texts) AND NOT leads_to_itself"
+"""Conditions that the links, or the text, of a capture are known."""
+
 _DAYS = f"""
     SELECT left(timestamp, 8) AS day, min(timestamp), max(timestamp), {_KNOWN}
-    FROM {{}}
+    FROM (SELECT timestamp, {{was_read}} AS was_read FROM {{of}})
     GROUP BY ALL ORDER BY ALL
 """
 """The captures of each day: times of its first and last one, and what is known."""
 
 _WINDOWS = f"""
-    SELECT {{}} AS number, period, {_KNOWN}
-    FROM (SELECT *, period_of(timestamp) AS period FROM {{}} WHERE is_asked_time(timestamp))
+    SELECT {{number}} AS number, period, {_KNOWN}
+    FROM (
+        SELECT *, period_of(timestamp) AS period, {{was_read}} AS was_read
+        FROM {{of}}
+        WHERE is_asked_time(timestamp)
+    )
     GROUP BY ALL
 """
 """What is known in each window with captures, for each part."""
+
+_TEXTS = """
+    SELECT
+        count(*) FILTER (is_cut),
+        count(*) FILTER (NOT has_text OR starts_with(content, 'redirect:')),
+        count(*) FILTER (has_text IS NULL AND NOT starts_with(content, 'redirect:'))
+    FROM of_any_part LEFT JOIN (
+        SELECT content, is_cut, text IS NOT NULL AS has_text FROM texts
+    ) USING (content)
+    WHERE is_asked_time(timestamp) AND content IS NOT NULL
+"""
+"""The captures whose text is known in part, not at all, or was not read."""
 
 _COMPARED = """
     SELECT count(*)
@@ -115,6 +133,9 @@ links."""
 
 _ROW_KEY = ("number", "period")
 """Columns of the text of SQL by which rows come."""
+
+_AT_ONCE = 500
+"""Number of contents of which the text is read at once, to show a line of each."""
 
 _MOST_COUNTED = 1_000_000
 """Links to a part are counted up to this number, before they are read (``links_of_part``)."""
@@ -159,6 +180,20 @@ class KnownCaptures:
         return self.all.read or 0
 
 
+class KnownTexts(NamedTuple):
+    """The captures whose text is not known, or not all of it.
+
+    Attributes:
+        cut: Number of those whose page is longer than what was read.
+        others: Number of those that are no HTML and no plain text.
+        unread: Number of those whose text was not read from their archive file.
+    """
+
+    cut: int
+    others: int
+    unread: int
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class AskAnswer(ResultRows):
     """The answer to a question; its items are its rows by column, times as 14 digits.
@@ -174,6 +209,7 @@ class AskAnswer(ResultRows):
         added: Number of rows that are only about a window in which nothing is known.
         compared: Number of pages that could be compared: at two times, or in two periods if there
             are no rows; None if the question compares no pages.
+        texts: Of a question about texts: captures whose text is not known.
         provenance: Where it is from; None if no door has said it.
     """
 
@@ -184,11 +220,12 @@ class AskAnswer(ResultRows):
     windows: Mapping[str, KnownLinks]
     added: int = 0
     compared: int | None = None
+    texts: KnownTexts | None = None
     provenance: Provenance | None = None
 
     def periods(self, period: Period) -> Collection[str]:
         """Return the periods of which the question has an answer: no row means none in them."""
-        return period.known(self.known.by_day, with_links=self.query.question.is_of_links)
+        return period.known(self.known.by_day, with_links=self.query.question.needs_read)
 
     @property
     def unchanged(self) -> int | None:
@@ -202,7 +239,7 @@ class AskAnswer(ResultRows):
         """Bytes of memory that it takes, about, without what all answers share."""
         query = self.query
         asked = (one.written for one in query.asked)
-        letters = sum(map(len, (*asked, query.words, query.windows.written, *query.kinds.named)))
+        letters = sum(map(len, (*asked, *query.words, query.windows.written, *query.kinds.named)))
         counts = len(self.windows) + (0 if _is_of_all_days(query) else len(self.known.by_day))
         return int(self.table.nbytes) + _BYTES_OF_ANSWER + 8 * letters + _BYTES_OF_COUNT * counts
 
@@ -227,7 +264,7 @@ class AskAnswer(ResultRows):
         windows, known = self.windows.values(), self.known.all
         if windows and not any(one.is_known for one in windows):
             known = known_in(windows)
-        if not known.captures or (self.query.question.is_of_links and not known.read):
+        if not known.captures or (self.query.question.needs_read and not known.read):
             return known.why_unknown("from then")
         if self.query.question.is_by_calendar and len(self.windows) == 1:
             (only,) = self.windows
@@ -298,10 +335,11 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     Raises:
         LimitError: The answer exceeds a limit of the database.
         OperatorError: The files of the relations cannot be read.
+        UsageError: The question is about texts, and none was read.
     """
     ready = _ready(database, query)
     if query.question.has_terms:
-        _weigh_terms(database, query, ready)
+        _count_terms(database, query, ready)
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
     known = _known(tuple(_days(database, query, ready)))
     windows = _windows(database, query, ready, known)
@@ -319,15 +357,35 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
         ((compared,),) = database.found(ready(_COMPARED))
     elif not total and query.question.is_by_calendar and query.question.is_of_links:
         ((compared,),) = database.found(ready("SELECT count(*) FROM pages_twice"))
-    return AskAnswer(query, _with_extra(table, query), total, known, windows, added, compared)
+    texts = None
+    if query.question.is_of_texts:
+        (counts,) = database.found(ready(_TEXTS))
+        texts = KnownTexts(*counts)
+        if "snippet" in table.column_names:
+            table = _with_snippets(database, table, ready)
+    table = _with_extra(table, query)
+    return AskAnswer(query, table, total, known, windows, added, compared, texts)
+
+
+def _with_snippets(database: RelationsDatabase, table: Any, ready: Callable[[str], str]) -> Any:
+    """Return rows with the line that has most of the words, in place of its content."""
+    contents = table.column("snippet").to_pylist()
+    lines: dict[str, str] = {}
+    for some in portions(sorted({one for one in contents if one is not None}), _AT_ONCE):
+        names = ", ".join(map(quoted, some))
+        query = f"SELECT content, snippet_of(text) FROM texts WHERE content IN ({names})"
+        lines |= dict(database.found(ready(query)))
+    shown = _texts([lines.get(one, "") for one in contents])
+    place = table.column_names.index("snippet")
+    return table.set_column(place, "snippet", arrow.chunked_array([shown]))
 
 
 def key_of(query: AskQuery) -> str:
     """Return a text that identifies a question, and the texts of SQL that answer it."""
-    of_all: tuple[str, ...] = ("periods", "listed", "one", "many", "asked")
+    of_all: tuple[str, ...] = ("periods", "listed", "one", "many", "asked", *_further(query))
     if query.question.names_linkers:
         of_all = (*of_all, f"{query.name}-by-window")
-    texts = text_of(COMMON, "common") + text_of(_FOLDER, *of_all, query.name)
+    texts = text_of(COMMON, *_COMMON) + text_of(_FOLDER, *of_all, query.name)
     asked = json.dumps(asdict(query), default=_plain)
     return hashlib.sha256(f"{VERSION} {_DAYS} {texts} {asked}".encode()).hexdigest()[:32]
 
@@ -344,7 +402,7 @@ def answer_as_row(answer: AskAnswer) -> bytes:
         writer.write_table(answer.table)
     table = base64.b64encode(sink.getvalue()).decode()
     windows = {name: astuple(known) for name, known in answer.windows.items()}
-    facts = (*astuple(answer.known), windows, answer.added, answer.compared)
+    facts = (*astuple(answer.known), windows, answer.added, answer.compared, answer.texts)
     return json.dumps((key_of(answer.query), answer.total, *facts, table)).encode()
 
 
@@ -356,11 +414,12 @@ def key_of_row(row: bytes) -> str:
 
 def answer_of_row(query: AskQuery, row: bytes) -> AskAnswer:
     """Return the answer to a question that `answer_as_row` has written."""
-    _, total, first, last, *counts, added, compared, table = json.loads(row)
+    _, total, first, last, *counts, added, compared, texts, table = json.loads(row)
     rows = arrow.ipc.open_stream(base64.b64decode(table)).read_all()
     days, windows = ({name: KnownLinks(*one) for name, one in of.items()} for of in counts)
     known = KnownCaptures(first, last, days)
-    return AskAnswer(query, rows, total, known, windows, added, compared)
+    texts = texts and KnownTexts(*texts)
+    return AskAnswer(query, rows, total, known, windows, added, compared, texts)
 
 
 def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]:
@@ -370,10 +429,17 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
         database.add_table("parts", _PARTS, _parts(query))
     windows = "listed" if query.windows.listed else "periods"
     views = (
-        text_of(COMMON, "common"),
-        text_of(_FOLDER, windows, "one" if is_one else "many", "asked"),
+        text_of(COMMON, *_COMMON),
+        text_of(_FOLDER, windows, "one" if is_one else "many", "asked", *_further(query)),
     )
     database.set(_values(database, query))
+    if query.question.is_of_texts:
+        if not database.has_texts:
+            raise UsageError(NO_TEXTS)
+        prepared(database, "\n".join((*views, "SELECT words_of('')")), {})  # defines the macro
+        if query.words:
+            found = found_terms(database, query.words)
+            database.run(f"CREATE OR REPLACE TEMP VIEW found_terms AS {found}")
     slices: list[Mapping[str, object]] = []
     links_of_part: int | None = None
 
@@ -399,6 +465,12 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
         links_of_part = links if links < _MOST_COUNTED else None
         database.set({"links_of_part": links_of_part})
     return ready
+
+
+def _further(query: AskQuery) -> tuple[str, ...]:
+    """Return the names of further texts of SQL that a question needs."""
+    finds_words = ("phrases",) if query.question.words is not None else ()
+    return (*finds_words, "texts") if query.question.is_of_texts else finds_words
 
 
 def _slices(
@@ -450,48 +522,20 @@ def _place(query: AskQuery, part: WebPart) -> str:
     return domain_of(Host(host)) if query.level is Level.DOMAIN else host
 
 
-def _weigh_terms(database: RelationsDatabase, query: AskQuery, ready: Callable[[str], str]) -> None:
-    """Make a table of the terms of the part's texts, and a view of how frequent all terms are.
+def _count_terms(database: RelationsDatabase, query: AskQuery, ready: Callable[[str], str]) -> None:
+    """Make a view of how frequent all terms are.
 
-    Frequencies are counted once for all questions about these relations: to split all texts of 10
-    million links takes 3 seconds.
+    They are counted once for all questions about these relations: to split all texts of 10 million
+    links takes seconds.
     """
     name = f"frequency_of_{query.term.value}_{_level(query).value}"
 
     def count() -> None:
-        if query.term is Term.WORD:
-            all_texts = "SELECT DISTINCT text FROM links WHERE text <> ''"
-            database.add_batches("all_terms", _TERMS, _terms(database, query.term, all_texts))
-        counted = text_of(_FOLDER, f"frequency-of-{query.term.value}")
-        database.finish(f"CREATE TABLE {name} AS {ready(counted)}")
-        database.run("DROP TABLE IF EXISTS all_terms")
+        counted = ready(text_of(_FOLDER, f"frequency-of-{query.term.value}"))
+        database.finish(f"CREATE TABLE {name} AS {counted}")
 
     database.make_once(name, count)
     database.run(f"CREATE OR REPLACE TEMP VIEW frequency AS FROM {name}")
-    texts = ready("SELECT DISTINCT text FROM to_part WHERE target_host IS NOT NULL AND text <> ''")
-    database.add_batches("terms", _TERMS, _terms(database, query.term, texts))
-
-
-def _terms(database: RelationsDatabase, term: Term, which: str) -> Sequence[Any]:
-    """Return the terms of texts, and how often each text has them, as record batches.
-
-    All are made before DuckDB reads the first one: a thread of its own would make them else, and
-    what ends an answer that takes too long cannot run there.
-    """
-    patience = database.patience()
-    texts = database.answer(which).column("text")
-
-    def terms() -> Iterator[tuple[str, str, int]]:
-        for text in texts:  # most links share a text
-            one = text.as_py()
-            counts = Counter(words_of(one)) if term is Term.WORD else {one: 1}
-            yield from ((one, name, times) for name, times in counts.items())
-
-    batches = []
-    for batch in batches_of(terms(), _TERMS):
-        patience()
-        batches.append(batch)
-    return batches
 
 
 def _rows(database: RelationsDatabase, text: str, query: AskQuery) -> tuple[Any, int]:
@@ -556,16 +600,16 @@ def _with_unknown(table: Any, query: AskQuery, parts: Sequence[Mapping[str, Know
         for window, known in windows.items()
     }
     counts = tuple(name for name in ("captures", "read") if name not in question.columns)
-    if question.is_of_links and not question.names_linkers:
+    if question.needs_read and not question.names_linkers:
         for name in counts:
             of_rows = [getattr(by_key.get(one, NOTHING), name) or 0 for one in keys]
             table = table.append_column(name, _integers(of_rows))
-    is_known = attrgetter("is_known" if question.is_of_links else "captures")
+    is_known = attrgetter("is_known" if question.needs_read else "captures")
     unknown = [one for one, known in by_key.items() if not is_known(known)]
     unknown = [*{*unknown} - {*keys}]
     if not unknown:
         return table
-    if not question.is_of_links:
+    if not question.needs_read:
         counts = COUNTS_OF_CAPTURES
     values = {
         name: _integers([getattr(by_key[one], name, 0) or 0 for one in unknown]) for name in counts
@@ -617,9 +661,14 @@ def _days(
     of, (first, last) = _read_from(query), astuple(query.span)
     if of != "captures" or first[8:] != _MIDNIGHT or last[8:] not in _ENDS:
         time = f"is_{'read' if query.question.compares else 'asked'}_time(timestamp)"
-        return database.found(ready(_DAYS.format(f"{of} WHERE {time}")))
-    days = database.once(ready(_DAYS.format("captures")))
+        asked = _DAYS.format(of=f"{of} WHERE {time}", was_read=_was_read(query))
+        return database.found(ready(asked))
+    days = database.once(ready(_DAYS.format(of="captures", was_read=_was_read(query))))
     return [row for row in days if first[:8] <= row[0] <= last[:8]]
+
+
+def _was_read(query: AskQuery) -> str:
+    return _TEXT_READ if query.question.is_of_texts else _LINKS_READ
 
 
 def _read_from(query: AskQuery) -> str:
@@ -638,7 +687,7 @@ def _windows(
         return known_by(known.by_day, period.letters)
     if period:
         return units_known(period, known.by_day, query.span)
-    found = _by_window(database, ready, "0", _read_from(query)) if listed else {}
+    found = _by_window(database, ready, "0", _read_from(query), query) if listed else {}
     return {name: found.get((0, name), NOTHING) for name, _ in listed}
 
 
@@ -651,7 +700,7 @@ def _windows_of_parts(
     """Return the `KnownLinks` of each window, for each part that is asked about."""
     if len(query.asked) == 1 or query.question.basis is Basis.ARCHIVE:
         return [windows] * len(query.asked)
-    found = _by_window(database, ready, "number", "of_part")
+    found = _by_window(database, ready, "number", "of_part", query)
     return [
         {name: found.get((number, name), NOTHING) for name in windows}
         for number in range(len(query.asked))
@@ -659,9 +708,10 @@ def _windows_of_parts(
 
 
 def _by_window(
-    database: RelationsDatabase, ready: Callable[[str], str], number: str, of: str
+    database: RelationsDatabase, ready: Callable[[str], str], number: str, of: str, query: AskQuery
 ) -> Mapping[tuple[int, str], KnownLinks]:
-    rows = database.found(ready(_WINDOWS.format(number, of)))
+    windows = _WINDOWS.format(number=number, of=of, was_read=_was_read(query))
+    rows = database.found(ready(windows))
     return {(number, window): KnownLinks(*counts) for number, window, *counts in rows}
 
 
@@ -696,7 +746,10 @@ def _values(database: RelationsDatabase, query: AskQuery) -> Mapping[str, object
         "last": max(part.last for part in parts),
         **query.windows.values,
         **_WHOLE,
-        "words": query.words.split(),
+        "words": [*query.words],
+        "number_of_terms": len(query.words),
+        "is_by_date": query.is_by_date,
+        "term": query.term.value,
         "number_of_parts": len(parts),
         "links_of_part": None,
         "is_new": query.is_new,

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 
 from arclink.access.texts import printable_uri
-from arclink.analysis.relations.database import RelationsDatabase, prepared, text_of
+from arclink.analysis.relations.database import RelationsDatabase, prepared
 from arclink.analysis.relations.parts import LAST
+from arclink.analysis.relations.sql_texts import text_of
 from arclink.model import UriR
 from arclink.uris.surts import surt_of
 

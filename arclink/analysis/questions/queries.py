@@ -9,7 +9,6 @@ from arclink.access.capabilities import Capability
 from arclink.access.declarations import (
     COMMON_TO_FOLLOW,
     FROM,
-    TEXT,
     TO,
     UNTIL,
     AnyParameter,
@@ -37,6 +36,7 @@ from arclink.access.queries import (
 )
 from arclink.access.tallies import MOST_ROWS
 from arclink.access.texts import printable, printable_uri
+from arclink.access.words import TERMS
 from arclink.analysis.matrices.slices import EVER, WINDOWS, Level, Windows
 from arclink.analysis.questions.table import QUESTIONS, Question, QuestionScope, question_called
 from arclink.analysis.relations.parts import ARCHIVE, LAST, WebPart
@@ -129,8 +129,10 @@ _NEW = switch(
 )
 WORDS = Parameter(
     "words",
-    "The words that `find` finds; parts of words, too. No other question takes them.",
-    TEXT,
+    'The words that `find` finds, phrases in quotation marks as "queryable state", and beginnings '
+    "of words with an asterisk as stream*. In addresses, parts of words are found, too. No other "
+    "question takes them.",
+    TERMS,
     metavar="WORDS",
     otherwise="every page",
 )
@@ -149,6 +151,11 @@ TERM = Parameter(
     choice(Term),
     default="text",
     fields=("term",),
+)
+BY_DATE = switch(
+    "by-date",
+    "In `search`: pages that said it last come first.",
+    field="is_by_date",
 )
 MIN_HOSTS = Parameter(
     "min-hosts",
@@ -172,11 +179,15 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     TO,
     *COMMON_TO_FOLLOW,
     WORDS,
+    BY_DATE,
     TERM,
     _NEW,
     MIN_HOSTS,
     LIMIT,
 )
+
+
+_OF_WORDS = [name for name, question in QUESTIONS.items() if question.words is not None]
 
 
 class AskedPart(NamedTuple):
@@ -251,7 +262,8 @@ class AskQuery(DeclaredQuery):
         span: Only captures of this range; the two times, if the question compares two.
         kinds: Only links of these kinds.
         redirects: Whether redirects are included.
-        words: Words to find.
+        words: Words and phrases to find (`parse_words`).
+        is_by_date: Whether pages that said it last come first, in `search`.
         term: What terms are.
         is_new: Only links that an earlier capture of the page did not have.
         min_hosts: Only rows with at least this number of `hosts`, in questions with this column.
@@ -269,7 +281,8 @@ class AskQuery(DeclaredQuery):
     span: Span = ALL_TIME
     kinds: Kinds = NAVIGATION
     redirects: Redirects = Redirects.YES
-    words: str = ""
+    words: tuple[str, ...] = ()
+    is_by_date: bool = False
     term: Term = Term.TEXT
     is_new: bool = False
     min_hosts: int = 0
@@ -285,9 +298,11 @@ class AskQuery(DeclaredQuery):
                 "",
                 f"an address: {otherwise['name']} is not about the whole archive",
             )
-        if WORDS.optional(given) and otherwise["name"] != "find":
-            why = "is only for the question find: it would leave out no row of this one"
+        if WORDS.optional(given) and question.words is None:
+            why = f"is only for {', '.join(_OF_WORDS)}: it would leave out no row of this question"
             raise ConflictError(WORDS.name, given.text(WORDS), why)
+        if question.words and not WORDS.optional(given):
+            raise BadParameterError(WORDS.name, "", f"words to find: {WORDS.form.allowed}")
         windows = BY.optional(given) or Windows(question.period)
         if question.is_timeless:
             windows = EVER

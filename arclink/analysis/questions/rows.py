@@ -17,7 +17,7 @@ from arclink.model import ALL_TIME, Timestamp
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
-    from arclink.analysis.questions.asking import AskAnswer
+    from arclink.analysis.questions.asking import AskAnswer, KnownTexts
 
 
 ASK_FORMATS = {**ROW_FORMATS, **SEED_FORMATS}
@@ -87,6 +87,14 @@ class KnownCapturesFields(TypedDict):
     by_period: Annotated[Mapping[str, _Captures], "Captures of each window."]
 
 
+class TextsFields(TypedDict):
+    """Captures whose text is not known, or not all of it."""
+
+    cut: Annotated[int, "Captures of pages that are longer than what was read."]
+    others: Annotated[int, "Captures that are no HTML and no plain text."]
+    unread: Annotated[int, "Captures whose text was not read from their archive file."]
+
+
 class AnswerFields(AskedQuestionFields):
     """The answer to a question."""
 
@@ -94,6 +102,7 @@ class AnswerFields(AskedQuestionFields):
     unchanged: NotRequired[Annotated[int, "Pages that were compared without a difference."]]
     unknown: NotRequired[Annotated[str, "Why no rows does not mean that there is nothing."]]
     captures: KnownCapturesFields
+    texts: NotRequired[TextsFields]
 
 
 class _Question(TypedDict):
@@ -123,6 +132,7 @@ def ask_as_rows(answer: "AskAnswer") -> RowAnswer:
         **({} if answer.unchanged is None else {"unchanged": answer.unchanged}),
         **({"unknown": answer.unknown} if answer.unknown else {}),
         "captures": _known_fields(answer),
+        **({} if answer.texts is None else {"texts": answer.texts._asdict()}),
     }
     lines = [*_lines(answer), *([""] if answer.table.num_rows else [])]
     types = {field.name: field.type for field in answer.table.schema}
@@ -185,6 +195,8 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
         elif not query.kinds.is_all:
             rows += "; --kinds all counts links of other kinds, too"
     yield f"{shown:,} of {rows}; --limit 0 shows all" if answer.left_out else rows
+    if answer.texts is not None:
+        yield from _texts_line(answer.texts)
     if answer.unchanged is not None:
         yield f"{counted(answer.unchanged, 'page')} compared without a difference"
     if answer.added:
@@ -199,6 +211,17 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
         yield f"Captures: {counts}"
 
 
+def _texts_line(texts: "KnownTexts") -> Iterator[str]:
+    """Yield what is not known of texts, in words."""
+    said = [
+        (texts.unread, "captures whose text was not read (arclink tables --text)"),
+        (texts.others, "captures that are no text"),
+        (texts.cut, "captures of which only a part was read"),
+    ]
+    if found := [f"{number:,} {what}" for number, what in said if number]:
+        yield f"Besides: {', '.join(found)}"
+
+
 def _read_part(query: AskQuery) -> str:
     is_whole = query.question.basis is Basis.ARCHIVE or query.scope is QuestionScope.ARCHIVE
     return "the archive" if is_whole else "it"
@@ -209,7 +232,8 @@ def read_from(
 ) -> str:
     """Return the captures that an answer is read from, in words."""
     when = " to ".join(date_and_time(time) for time in (first, last) if time)
-    read = "" if known == captures else f", links known for {known:,}"
+    what = "text" if query.question.is_of_texts else "links"
+    read = "" if known == captures else f", {what} known for {known:,}"
     return f"{counted(captures, 'capture')} of {_read_part(query)}, {when}{read}"
 
 

@@ -81,9 +81,11 @@ class Question:
             make no sense.
         is_timeless: Whether its rows are about all time together, or about two times.
         needs_address: Whether it makes no sense about the whole archive.
-        has_terms: Whether its text of SQL needs a table of the terms of each text.
+        has_terms: Whether its text of SQL needs to know how frequent terms are.
         period: The periods of rows, if the caller names none; None for all time together.
         is_of_links: Whether it counts links, so that kinds and other sites make a difference.
+        is_of_texts: Whether it is about the text of pages, of which only some may be known.
+        words: Whether it takes words to find: None if not, False if it answers without, too.
         compares: Whether it compares two times: the ends of ``from`` and ``to``, as `DiffQuery`.
         groups: What a slice of its links has all of; None if it reads all links at once.
         names_linkers: Whether `name` links: in windows, rows without links say what is known of it.
@@ -102,6 +104,8 @@ class Question:
     level: Level | None = Level.HOST
     period: Period | None = None
     is_of_links: bool = True
+    is_of_texts: bool = False
+    words: bool | None = None
     compares: bool = False
     is_by_calendar: bool = False
     is_timeless: bool = False
@@ -117,6 +121,11 @@ class Question:
     def names(self) -> tuple[str, ...]:
         """The columns that name a row: the first ones, if they are names."""
         return tuple(takewhile(lambda one: COLUMNS[one].merge is Merge.NAME, self.columns))
+
+    @property
+    def needs_read(self) -> bool:
+        """Whether it is known only from captures whose payload was read."""
+        return self.is_of_links or self.is_of_texts
 
     @property
     def about(self) -> str:
@@ -153,7 +162,8 @@ COLUMNS: Mapping[str, AnswerColumn] = {
         "compared."
     ),
     "read": _number(
-        "Number of these whose links are known. With 0, links then are unknown, and not none."
+        "Number of these whose links are known, or whose text, if it is about words. With 0, they "
+        "are unknown, and not none."
     ),
     "name": _text(
         "Page, host or domain; of several variants of a page, the first in the alphabet; "
@@ -182,7 +192,24 @@ COLUMNS: Mapping[str, AnswerColumn] = {
     ),
     "state": _text("Why it is in the list; `diff`: what differs.", Merge.SAME),
     "title": _text("Newest title of the page.", Merge.SAME),
-    "found_in": _text("Where the words are: `address`, `title`, `words` of links.", Merge.SAME),
+    "found_in": _text(
+        "Where the words are: `text`, `title`, `address`, `words` of links.", Merge.SAME
+    ),
+    "score": _decimal(
+        "Weight of the words, times the logarithm of the linking pages: how it is computed is in "
+        "how-to/words.md."
+    ),
+    "snippet": _text("The line of the page with most of the words, or its part.", Merge.SAME),
+    "said": _number("Captures that have the term.", Merge.CAPTURES),
+    "percent": _decimal(
+        "Per cent of the captures whose text is known; `bursts`: of pages in the burst."
+    ),
+    "usual": _decimal("Per cent of pages at any time."),
+    "begins": _text("First window of the burst."),
+    "ends": _text("Last window of the burst."),
+    "weight": _decimal(
+        "How much cheaper it is to explain the pages of these windows by a burst (Kleinberg 2002)."
+    ),
     "letters": _number("Letters that are added, missing or other.", Merge.LEAST),
     "links": _number(
         "Distinct links: page, target, kind, text and rel. Variants of the page in the "
@@ -216,7 +243,8 @@ COLUMNS: Mapping[str, AnswerColumn] = {
     "removed": _number("Links that a later capture of the page does not have any more."),
     "last_without": _time(
         "Time of the last capture of the page before that has no such link, although its "
-        "links are known: the link appeared between the two. Without one, it may be older."
+        "links are known: the link appeared between the two. Without one, it may be older. "
+        "`first-said`: the same for words."
     ),
     "page": _text("Page with the link.", Merge.NAME),
     "months": _number(
@@ -581,10 +609,12 @@ QUESTIONS: Mapping[str, Question] = {
         is_of_links=False,
     ),
     "find": Question(
-        "Which pages have these words?",
+        "Which addresses, titles and links have these words?",
         "Find",
         "A row for each page that has all words in its address, in a title, or in the text of one "
-        "link to it, also if it was never captured; those with most linking hosts first.",
+        "link to it, also if it was never captured; those with most linking hosts first. Case and "
+        "accents make no difference. Titles and texts have the words as a whole, phrases as words "
+        "that follow each other; in an address, parts of words count, in any order.",
         "Words are looked for at all times, and `from` and `to` limit the captures of pages, or "
         "of those that link to them, of which there must be one; a page is all variants of a "
         "URI as one.",
@@ -593,6 +623,76 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
         is_of_links=False,
         is_timeless=True,
+        words=False,
+    ),
+    "search": Question(
+        "Which pages say it?",
+        "Search",
+        "A row for each page that has all words in its text or title, or in the text of one link "
+        "to it. What many pages linked to in the window comes first.",
+        "`from` and `to` limit the captures whose text is read, and those of linking pages; a page "
+        "is all variants of a URI as one.",
+        "score",
+        (
+            *("name", "score", "found_in", "title", "pages", "hosts", "captures", "first", "last"),
+            "snippet",
+        ),
+        Basis.PART,
+        level=None,
+        is_of_links=False,
+        is_of_texts=True,
+        words=True,
+        apart="weights compare the pages of one archive",
+    ),
+    "frequency": Question(
+        "How often is it said?",
+        "Words through time",
+        "A row for each word or phrase in each period: how many captures have it, of all whose "
+        "text is known.",
+        "`from` and `to` limit the captures; a page is all variants of a URI as one.",
+        "",
+        ("term", "said", "percent", "pages"),
+        Basis.PART,
+        level=None,
+        period=Period.YEAR,
+        is_of_links=False,
+        is_of_texts=True,
+        words=True,
+    ),
+    "first-said": Question(
+        "Who said it first?",
+        "First said",
+        "A row for each page, host or domain with a capture that has all words in its text or "
+        "title, in the period of the first one, oldest first.",
+        "All captures are read, and `from` and `to` limit the time of the first one; a page is "
+        "all variants of a URI as one.",
+        "",
+        ("name", "first", "last_without", "page", "title", "snippet"),
+        Basis.PART,
+        level=Level.URI,
+        is_of_links=False,
+        is_of_texts=True,
+        words=True,
+        apart="another archive may have an earlier capture",
+    ),
+    "bursts": Question(
+        "Which words came in bursts?",
+        "Bursts",
+        "A row for each time in which a word was on at least twice as many pages as at other "
+        "times, those with the greatest weight first. What is on more than half of the pages of a "
+        "host in one window is its menu, and is left out; so are words on fewer than four pages.",
+        "`from` and `to` limit the captures; a page is all variants of a URI as one, and counts "
+        "once in each window.",
+        "weight",
+        ("term", "begins", "ends", "weight", "percent", "usual", "said", "pages"),
+        Basis.PART,
+        level=None,
+        period=Period.MONTH,
+        is_of_links=False,
+        is_of_texts=True,
+        is_by_calendar=True,
+        lacks=("period",),
+        apart="bursts compare the pages of one archive",
     ),
     "near": Question(
         "Which addresses are almost the same?",

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Semaphore, Thread
@@ -27,6 +25,7 @@ from arclink.access.capture_fields import RELATION
 from arclink.analysis.relations.columns import RELATIONS
 from arclink.analysis.relations.held import HeldRelations, SqlError, translated
 from arclink.analysis.relations.kept import held_relations
+from arclink.analysis.relations.sql_texts import COMMON, text_of
 from arclink.analysis.relations.writing import batches_of, connected, executed, quoted, reading
 from arclink.closing import Closing
 from arclink.errors import FullDiskError, Limit, LimitError, WriteError
@@ -92,6 +91,7 @@ class RelationsDatabase(Closing):
 
     def __init__(self, limits: SqlLimits | None = None, work: Path | None = None) -> None:
         self._limits = limits or SqlLimits()
+        self.has_texts = False
         self._once: dict[str, list[tuple[Any, ...]]] = {}
         self._tables: set[str] = set()
         self._making = Lock()
@@ -560,9 +560,6 @@ def with_integers(table: Any) -> Any:
 # variables, ``getvariable('level')``: no value is ever a part of a text. Formats of exports run
 # their scripts in the same way.
 
-FOLDER = "arclink.analysis.relations.questions"
-"""Where the texts of relations and analyses are."""
-
 _COMMENTS = re.compile(r"(\s|--[^\n]*\n)*")
 _COMMENT = re.compile(r"--[^\n]*")
 _CREATES = re.compile(r"CREATE OR REPLACE TEMP (?:MACRO|VIEW) (\w+)")
@@ -587,7 +584,7 @@ def ask(
     Raises:
         OperatorError: The files of the relations cannot be read.
     """
-    query = prepared(database, text_of(FOLDER, *names), values or {})
+    query = prepared(database, text_of(COMMON, *names), values or {})
     rows: Sequence[Mapping[str, Any]] = database.answer(query).to_pylist()
     return rows
 
@@ -634,14 +631,3 @@ def _needed(statements: Sequence[str]) -> Sequence[str]:
         if is_used or not created:
             needed.insert(0, step)
     return needed
-
-
-def text_of(folder: str, *names: str) -> str:
-    """Return texts of SQL as one; ``folder`` is the package that they are in."""
-    return "\n".join(_read(folder, name) for name in names)
-
-
-@cache
-def _read(folder: str, name: str) -> str:
-    package, _, below = folder.rpartition(".")
-    return (files(package) / below / f"{name}.sql").read_text("utf-8")

@@ -19,6 +19,7 @@ from arclink.access.reader import what_they_say
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.relations.columns import CAPTURES, LINKS, LINKS_BY_PAGE, WORDS
 from arclink.analysis.relations.held import translated
+from arclink.analysis.relations.sql_texts import COMMON, text_of
 from arclink.checksums import START_OF_REFERENCE
 from arclink.model import Memento, Outlink, UriR
 from arclink.portions import portions, uncollected
@@ -330,17 +331,6 @@ _WORDS = """
 """
 
 
-_WORDS_OF = r"""
-CREATE OR REPLACE MACRO words_of(s) AS regexp_extract_all(
-    replace(replace(lower(strip_accents(nfc_normalize(s))), 'ß', 'ss'), 'ς', 'σ'),
-    '[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Hangul}]\p{M}*|(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Hangul}]|[\p{N}\p{M}])+')
-"""
-
-
-def define_words(run: Any) -> None:
-    run(_WORDS_OF.replace("\\\\", "\\"))
-
-
 def _text_batches(rows: Iterable[TextRow]) -> Iterator[Any]:
     """Yield texts as record batches of `_TEXT_ROWS`, of about equal length."""
     waiting: list[TextRow] = []
@@ -472,7 +462,7 @@ class PartWriter:
     def write_texts(self, name: str, rows: Iterable[TextRow], words: str = "") -> None:
         """Write texts, sorted by content, and their words to another file."""
         if words:
-            define_words(self.run)
+            self.run(text_of(COMMON, "words"))
             columns = ", ".join(f"{column.name} {column.kind}" for column in WORDS)
             self.run(f"CREATE TABLE word_rows ({columns})")
         with (

@@ -4,7 +4,8 @@
 --
 -- since, until         the span of captures that count, or two times that are compared
 -- is_from              whether `since` is given
--- words                words to find
+-- words                words to find (arclink/access/words.py)
+-- term                 what typical terms are: text or word
 -- number_of_parts      how many parts of the web are asked about
 -- links_of_part        how many links lead to the part, if it is one with less than a million; else null
 -- is_new               whether only links count that an earlier capture of the page did not have
@@ -32,11 +33,6 @@ CREATE OR REPLACE TEMP MACRO earlier_time(timestamp) AS CASE
     WHEN getvariable('is_from') THEN max(timestamp) FILTER (timestamp <= getvariable('since'))
     ELSE min(timestamp)
 END;
-
-CREATE OR REPLACE TEMP MACRO has_words(text) AS
-    text IS NOT NULL AND coalesce(list_bool_and(list_transform(
-        getvariable('words'), lambda word: contains(lower(text), lower(word))
-    )), true);
 
 -- What a row is about at the level: unlike `name_of`, also URIs without host have a row each, if
 -- rows are URIs. With a URI in place of the SURT: its name for people.

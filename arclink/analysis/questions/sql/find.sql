@@ -1,22 +1,37 @@
--- Pages that have all words in their address, in a title, or in the text of one link to them. Case
--- makes no difference. Pages that were never captured count, too.
-WITH found AS MATERIALIZED (
+-- Pages that have all words in their address, in a title, or in the text of one link to them, as
+-- words_of splits these. An address has no blanks between words, so all words of what is looked for
+-- may be parts of it, anywhere. Pages that were never captured count, too.
+SET VARIABLE parts = flatten(list_transform(
+    getvariable('words')::VARCHAR[],
+    lambda term: coalesce(nullif(words_of(term), []), [lower(term)])
+));
+
+CREATE OR REPLACE TEMP MACRO is_in_address(uri) AS coalesce(list_bool_and(list_transform(
+    getvariable('parts'), lambda part: contains(lower(uri), part)
+)), true);
+
+WITH title AS MATERIALIZED (
+    SELECT title
+    FROM (SELECT title, between_blanks(title) AS blanked FROM said_of_part GROUP BY title)
+    WHERE has_phrases(blanked)
+),
+found AS MATERIALIZED (
     SELECT number, surt, min(uri) AS name, 'address' AS found_in
-    FROM said_of_part WHERE has_words(uri) GROUP BY ALL
+    FROM said_of_part WHERE is_in_address(uri) GROUP BY ALL
     UNION ALL
     SELECT number, surt, min(uri), 'address'  -- only redirects to itself
     FROM of_part ANTI JOIN said_of_part USING (number, surt)
-    WHERE has_words(uri)
+    WHERE is_in_address(uri)
     GROUP BY ALL
     UNION ALL
     SELECT number, surt, min(uri), 'title'
-    FROM said_of_part WHERE has_words(title) GROUP BY ALL
+    FROM said_of_part SEMI JOIN title USING (title) GROUP BY ALL
     UNION ALL
     SELECT number, target_surt, min(target), 'address'
-    FROM said_to_part WHERE has_words(target) GROUP BY ALL
+    FROM said_to_part WHERE is_in_address(target) GROUP BY ALL
     UNION ALL
     SELECT number, target_surt, min(target), 'words'
-    FROM said_to_part WHERE has_words(text) GROUP BY ALL
+    FROM links_with_words GROUP BY ALL
 ),
 page AS MATERIALIZED (
     SELECT

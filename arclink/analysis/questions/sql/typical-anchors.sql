@@ -1,8 +1,16 @@
 -- Terms weighed by tf-idf. A document is all texts of links to one page, host or domain, at any time
--- and of any kind; so the weights of one term in several windows differ by its use only. `terms` is a
--- table of the terms of the part's texts, and how often each text has them; `frequency` says in how
--- many documents each term is (frequency-of-text.sql).
+-- and of any kind; so the weights of one term in several windows differ by its use only. `frequency`
+-- says in how many documents each term is (frequency-of-text.sql).
 WITH used AS (FROM inlinks WHERE target_host IS NOT NULL),
+terms AS MATERIALIZED (  -- of each text, and how often it has them; most links share a text
+    SELECT text, term, count(*) AS times
+    FROM (
+        SELECT
+            text, unnest(CASE getvariable('term') WHEN 'word' THEN words_of(text) ELSE [text] END) AS term
+        FROM (SELECT DISTINCT text FROM to_part WHERE target_host IS NOT NULL AND text <> '')
+    )
+    GROUP BY ALL
+),
 occurring AS (
     SELECT number, period, term, sum(times)::BIGINT AS tf
     FROM (SELECT DISTINCT number, period, page, target, kind, text, rel FROM used)

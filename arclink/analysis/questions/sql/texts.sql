@@ -1,0 +1,41 @@
+-- What questions about the text of pages use, after phrases.sql. `found_terms` says which contents have
+-- each of the asked terms, and how often (arclink/analysis/relations/found.py).
+
+CREATE OR REPLACE TEMP VIEW known_texts AS
+SELECT content, title, is_cut FROM texts WHERE text IS NOT NULL;
+
+-- A record with the text of a rendered page (`urn:text:`) is text of the page that it names.
+CREATE OR REPLACE TEMP MACRO surt_of_page(surt) AS split_part(surt, '#urn:', 1);
+CREATE OR REPLACE TEMP MACRO uri_of_page(uri) AS regexp_replace(uri, '^urn:text:', '');
+
+-- The captures of the part whose text is known.
+CREATE OR REPLACE TEMP VIEW text_of_part AS
+SELECT
+    * REPLACE (surt_of_page(surt) AS surt, uri_of_page(uri) AS uri, known_texts.title AS title),
+    period_of(timestamp) AS period
+FROM said_of_part JOIN known_texts USING (content);
+
+-- Contents that have all terms; a term that is rare weighs more, and so does one that is often said.
+CREATE OR REPLACE TEMP VIEW found_contents AS
+SELECT content, sum(weight * 2.2 * times / (times + 1.2)) AS score
+FROM found_terms JOIN (
+    SELECT term, ln(1 + (SELECT count(*) FROM texts) / count(*)) AS weight
+    FROM found_terms
+    GROUP BY term
+) USING (term)
+GROUP BY content
+HAVING count(*) = getvariable('number_of_terms');
+
+-- The line of a text that has most of the terms; of a long one, up to 240 letters.
+CREATE OR REPLACE TEMP MACRO snippet_of(text) AS list_reduce(
+    list_transform(
+        regexp_extract_all(text, '[^\n]{1,240}(?:\s|$)'),
+        lambda line: {
+            'line': trim(line),
+            'terms': len(list_filter(
+                getvariable('phrases'), lambda phrase: contains(between_blanks(line), phrase)
+            ))
+        }
+    ),
+    lambda best, one: CASE WHEN one.terms > best.terms THEN one ELSE best END
+).line;
