@@ -1,7 +1,7 @@
 """The captures whose texts, titles or links have words: conditions of selections, by SQL.
 
-What remains of an answer in memory is a hash of 8 bytes for each capture or page, as in stored lists
-(`arclink.captures.subsets.evaluation`).
+What remains of an answer in memory is a hash of 8 bytes for each capture or page, sorted, as in
+stored lists (`arclink.captures.subsets.evaluation`).
 """
 
 import re
@@ -21,16 +21,15 @@ from arclink.analysis.relations.database import (
     RelationsDatabase,
     ShownRelations,
     SqlLimits,
-    statements_of,
 )
-from arclink.analysis.relations.found import found_terms
+from arclink.analysis.relations.found import NO_TEXTS, found_terms
 from arclink.analysis.relations.kept import opened_relations
 from arclink.analysis.relations.sql_texts import COMMON, text_of
 from arclink.analysis.relations.writing import quoted
 from arclink.captures.subsets.evaluation import (
     AskedWords,
     CaptureSet,
-    Facts,
+    ConditionFacts,
     FoundWords,
     check_cost,
 )
@@ -51,9 +50,10 @@ _MOST_RANGES: Final = 100_000
 
 _PAGES: Final = """
     CREATE TEMP VIEW pages AS
-    SELECT captures.* REPLACE (coalesce(nullif(captures.title, ''), of.title, captures.title) AS title),
+    SELECT
+        c.* REPLACE (coalesce(nullif(c.title, ''), t.title, c.title) AS title),
         NOT is_cut AS is_whole
-    FROM captures LEFT JOIN (SELECT content, title, is_cut FROM texts) AS of USING (content)
+    FROM captures AS c LEFT JOIN (SELECT content, title, is_cut FROM texts) AS t USING (content)
 """
 """Captures with titles, and whether their text is known to its end: null if it is not known."""
 
@@ -74,12 +74,9 @@ def facts_of_words(asked: AskedWords) -> FoundWords:
     fields = {condition.field for condition in asked.conditions}
     with _opened(asked) as relations:
         if "text" in fields and not relations.has_texts:
-            raise UsageError(
-                "text: the texts of pages were not read; `arclink tables --text --store STORE` "
-                "reads them, and title: and links-to: need none"
-            )
-        for statement in (*statements_of(relations, text_of(COMMON, "words")), _PAGES):
-            relations.run(statement)
+            raise UsageError(NO_TEXTS)
+        relations.run(text_of(COMMON, "words"))
+        relations.run(_PAGES)
         known = {
             field: _captures(relations, condition)[0] if asked.has_outside else CaptureSet()
             for field, condition in _KNOWN.items()
@@ -136,7 +133,7 @@ def _number_of(*values: str | None) -> int:
 
 def _pages(
     relations: RelationsDatabase, store: Scans, condition: Condition, known: CaptureSet
-) -> Facts:
+) -> ConditionFacts:
     """Return the facts about a condition on texts or titles."""
     if condition.value == ANY_WORD:
         selected, ranges = _captures(relations, _KNOWN[condition.field])
@@ -159,16 +156,16 @@ def _pages(
         number = _number_of(*(value(memento) for value in _VALUES))
         return number in known and number not in selected and store.shows_payload(memento)
 
-    return Facts(test, ranges, None if condition.value == ANY_WORD else lacks)
+    return ConditionFacts(test, ranges, None if condition.value == ANY_WORD else lacks)
 
 
 def _captures(relations: RelationsDatabase, where: str) -> tuple[CaptureSet, SurtRanges]:
-    """Return the captures in `_PAGES` that a condition of SQL selects, and ranges of their SURTs."""
+    """Return the captures of `_PAGES` that meet a condition of SQL, and ranges of their SURTs."""
     return _read(relations, f"SELECT {_NUMBER_OF_CAPTURE}, surt FROM pages WHERE {where}")
 
 
 def _read(relations: RelationsDatabase, query: str) -> tuple[CaptureSet, SurtRanges]:
-    """Return the numbers in the first column of an answer, and ranges of the SURTs in the second."""
+    """Return the numbers in the first column of an answer, and ranges of the SURTs in the other."""
     numbers, stems = array("Q"), set[str]()
     with relations.reading(query) as answer:
         for batch in answer:
@@ -192,7 +189,7 @@ def _stem(surt: str) -> str:
 # Pages by the texts of links to them
 
 
-def _links(relations: RelationsDatabase, asked: AskedWords, condition: Condition) -> Facts:
+def _links(relations: RelationsDatabase, asked: AskedWords, condition: Condition) -> ConditionFacts:
     """Return the facts about a condition on texts of links."""
     _split(relations, "text", "links")
     found = f"FROM links WHERE text IN ({_having('text', parse_words(condition.value))})"
@@ -208,7 +205,7 @@ def _links(relations: RelationsDatabase, asked: AskedWords, condition: Condition
     def test(memento: Memento) -> bool:
         return _number_of(printable_uri(memento.surt)) in pages
 
-    return Facts(test, ranges)
+    return ConditionFacts(test, ranges)
 
 
 def _shown(store: Scans, contents: Sequence[ContentId]) -> Iterator[tuple[ContentId]]:
@@ -222,14 +219,11 @@ def _shown(store: Scans, contents: Sequence[ContentId]) -> Iterator[tuple[Conten
 # Words of titles and of texts of links: most are shared, so each is split once.
 
 
-def _split(relations: RelationsDatabase, column: str, table: str) -> None:
-    relations.make_once(
-        f"split_{column}",
-        lambda: relations.finish(
-            f"CREATE TEMP TABLE split_{column} AS SELECT {column}, between_blanks({column}) AS words "
-            f"FROM (SELECT DISTINCT {column} FROM {table} WHERE {column} <> '')"
-        ),
-    )
+def _split(relations: RelationsDatabase, column: str, relation: str) -> None:
+    query = f"SELECT {column} FROM {relation} WHERE {column} <> '' GROUP BY {column}"
+    split = f"SELECT {column}, between_blanks({column}) AS words FROM ({query})"
+    table = f"split_{column}"
+    relations.make_once(table, lambda: relations.finish(f"CREATE TEMP TABLE {table} AS {split}"))
 
 
 def _having(column: str, terms: Sequence[str]) -> str:

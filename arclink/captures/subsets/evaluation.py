@@ -1,11 +1,11 @@
 """Evaluation: the captures of a store that a selection selects.
 
-`Evaluation` first asks the store for what links and batches decide (`Facts`). Then each capture is
-tested on its own, or, if the selection has a ``pick``, together with all captures of its SURT. Only
-the ranges of SURTs in which selected captures can be are read.
+`Evaluation` first asks the store for what links, batches and words decide (`ConditionFacts`). Then
+each capture is tested on its own, or, if the selection has a ``pick``, together with all captures
+of its SURT. Only the ranges of SURTs in which selected captures can be are read.
 
-A condition on words has three values: a capture whose text is not known is neither in it nor outside
-it (Kleene's logic). So ``not`` asks the parts below it what lies outside them.
+A condition on words has three values: a capture whose text is not known is neither in it nor
+outside it (Kleene's logic). So ``not`` asks the parts below it what is outside them.
 """
 
 import sys
@@ -292,7 +292,7 @@ class KeptList:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ConditionFacts:
     """What the store says about one condition.
 
     Attributes:
@@ -334,7 +334,7 @@ class FoundWords(NamedTuple):
             known; None if the store shows some captures only.
     """
 
-    facts: Mapping[Condition, Facts]
+    facts: Mapping[Condition, ConditionFacts]
     unknown: int | None
 
 
@@ -494,19 +494,19 @@ class Evaluation:
         found: FoundWords = taken(WORDS)(asked)
         return found
 
-    def _ask(self, condition: Condition) -> Facts:
+    def _ask(self, condition: Condition) -> ConditionFacts:
         """Return the facts about a condition; some need queries to the store."""
         name, value = condition.field, condition.value
         test = test_of(name, value, dict(condition.qualifiers))
         if test is not None:
-            return Facts(test, wide_ranges(name, value))
+            return ConditionFacts(test, wide_ranges(name, value))
         match name:
             case "batch":
                 files = self._files_of(numbers_of(value))
-                return Facts(lambda memento: memento.file in files, EVERYWHERE)
+                return ConditionFacts(lambda memento: memento.file in files, EVERYWHERE)
             case "links-to":
                 captures, surts = _captures_linking_to(self._store, condition, self._most_pages)
-                return Facts(self._shown_in(captures), SurtRanges.of_surts(surts))
+                return ConditionFacts(self._shown_in(captures), SurtRanges.of_surts(surts))
             case "linked-from":
                 return _of_pages(_pages_linked_from(self._store, condition))
             case "within":
@@ -514,7 +514,7 @@ class Evaluation:
         assert name == KEPT, name
         stored_list = self._lists[value]
         numbers = stored_list.captures
-        return Facts(lambda memento: number_of(memento) in numbers, stored_list.ranges)
+        return ConditionFacts(lambda memento: number_of(memento) in numbers, stored_list.ranges)
 
     def _files_of(self, numbers: Iterable[int]) -> frozenset[str]:
         # An embargo hides the files of batches, but not which files its visible captures are in.
@@ -606,8 +606,8 @@ def _excluded(selection: Selection) -> Iterator[Condition]:
             yield from conditions_in(part)
 
 
-def _of_pages(surts: set[Surt]) -> Facts:
-    return Facts(lambda memento: memento.surt in surts, SurtRanges.of_surts(surts))
+def _of_pages(surts: set[Surt]) -> ConditionFacts:
+    return ConditionFacts(lambda memento: memento.surt in surts, SurtRanges.of_surts(surts))
 
 
 def _both(tests: Sequence[CaptureTest]) -> CaptureTest:

@@ -390,16 +390,16 @@ FIELDS: Mapping[str, Field] = {
         {"seed": Qualifier("any text", _not_empty)},
     ),
     "text": Field(
-        "Captures whose text or title has all these words. Captures whose text is not known, or only "
-        "its beginning without the words, are neither in `text:` nor in `not text:`; `text:*` are "
-        "those whose whole text is known.",
+        "Captures whose text or title has all these words. Captures whose text is not known, or "
+        "only its beginning without the words, are neither in `text:` nor in `not text:`; `text:*` "
+        "are those whose whole text is known.",
         f"{_WORDS}; or only *",
         _terms_or_all,
         has_terms=True,
     ),
     "title": Field(
-        "Captures whose title has all these words. Captures whose title is not known are neither in "
-        "`title:` nor in `not title:`; `title:*` are those of which it is known, also if it is empty.",
+        "Captures whose title has all these words. If it is not known, a capture is neither in "
+        "`title:` nor in `not title:`; `title:*` are those whose title is known, even if empty.",
         f"{_WORDS}; or only *",
         _terms_or_all,
         has_terms=True,

@@ -11,8 +11,8 @@ An address is a condition, too: ``*.example.org`` and ``http://example.org/news/
 ``pick`` applies to the captures that all other conditions of its group select. So a group with a
 ``pick`` keeps its brackets, and ``pick:latest`` alone means ``uri:* and pick:latest``.
 
-A value of ``text``, ``title`` and ``anchor`` is a word; in quotation marks, a phrase. Several of them
-that one page or link has are in brackets: ``anchor:(download "binary release" flink*)``.
+A value of ``text``, ``title`` and ``anchor`` is a word; in quotation marks, a phrase. Several that
+one page or link has are in brackets: ``anchor:(download "binary release" flink*)``.
 
 `text_of` writes the one text that all spellings of a tree share: the canonical text.
 """
