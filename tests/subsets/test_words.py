@@ -92,7 +92,7 @@ def test_each_condition_selects_what_plain_python_selects(
 
 
 @pytest.mark.parametrize("part", ["whole", "embargo", "subset"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     selection=selections_of(st.one_of(st.sampled_from(WORDS), st.sampled_from(WORDS), conditions))
 )

@@ -77,6 +77,12 @@ def facts_of_words(asked: AskedWords) -> FoundWords:
             raise UsageError(NO_TEXTS)
         relations.run(text_of(COMMON, "words"))
         relations.run(_PAGES)
+        if "title" in fields:
+            _split(relations, "title", "pages")
+        elif "text" in fields:  # `words` has the words of the other titles
+            _split(relations, "title", "(FROM pages WHERE is_whole IS NULL)")
+        if "anchor" in fields:
+            _split(relations, "text", "links")
         known = {
             field: _captures(relations, condition)[0] if asked.has_outside else CaptureSet()
             for field, condition in _KNOWN.items()
@@ -140,8 +146,7 @@ def _pages(
     else:
         terms = parse_words(condition.value)
         of_texts = condition.field == "text"
-        _split(relations, "title", "pages")
-        where = f"title IN ({_having('title', terms)})"
+        where = f"title IN ({_having(relations, 'title', terms)})"
         if of_texts:
             found = found_terms(relations, terms) or "SELECT NULL AS content WHERE false"
             every = f"HAVING count(*) = {len(terms)}"
@@ -191,10 +196,10 @@ def _stem(surt: str) -> str:
 
 def _links(relations: RelationsDatabase, asked: AskedWords, condition: Condition) -> ConditionFacts:
     """Return the facts about a condition on texts of links."""
-    _split(relations, "text", "links")
-    found = f"FROM links WHERE text IN ({_having('text', parse_words(condition.value))})"
+    found = f"FROM links WHERE text IN ({_having(relations, 'text', parse_words(condition.value))})"
     if asked.store is not asked.store.whole:
-        contents = relations.found(f"SELECT DISTINCT content {found}")
+        most = min(asked.most_pages, 1 << 60)
+        contents = relations.found(f"SELECT DISTINCT content {found} LIMIT {most + 1}")
         check_cost(condition, len(contents), asked.most_pages)
         rows = _shown(asked.store, [content for (content,) in contents])
         relations.add_table("shown", _CONTENTS, rows)
@@ -222,13 +227,14 @@ def _shown(store: Scans, contents: Sequence[ContentId]) -> Iterator[tuple[Conten
 def _split(relations: RelationsDatabase, column: str, relation: str) -> None:
     query = f"SELECT {column} FROM {relation} WHERE {column} <> '' GROUP BY {column}"
     split = f"SELECT {column}, between_blanks({column}) AS words FROM ({query})"
-    table = f"split_{column}"
-    relations.make_once(table, lambda: relations.finish(f"CREATE TEMP TABLE {table} AS {split}"))
+    relations.finish(f"CREATE TEMP TABLE split_{column} AS {split}")
 
 
-def _having(column: str, terms: Sequence[str]) -> str:
+def _having(relations: RelationsDatabase, column: str, terms: Sequence[str]) -> str:
     """Return the SQL of the titles or texts that have all terms."""
+    values = ", ".join(f"({quoted(term)})" for term in terms)  # a constant would be folded slowly
+    phrases = relations.found(f"SELECT phrase_of(term) FROM (VALUES {values}) AS of(term)")
     every = " AND ".join(
-        f"coalesce(contains(words, phrase_of({quoted(term)})), false)" for term in terms
+        "false" if phrase is None else f"contains(words, {quoted(phrase)})" for (phrase,) in phrases
     )
     return f"SELECT {column} FROM split_{column} WHERE {every}"

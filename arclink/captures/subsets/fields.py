@@ -298,7 +298,14 @@ def _direction(text: str) -> str:
 
 
 def _terms(text: str) -> str:
-    return " ".join(re.sub(r"^(.*[\s()].*?)(\*?)$", r'"\1"\2', term) for term in parse_words(text))
+    return " ".join(map(_term, parse_words(text)))
+
+
+def _term(term: str) -> str:
+    """Return a term in one form, in quotation marks if it has blanks or brackets."""
+    inside = re.sub(r'(?<!\w)"|"(?!\w)', " ", term.removesuffix("*")).strip()
+    star = "*" * term.endswith("*")
+    return f'"{inside}"{star}' if re.search(r"[\s()]", inside) else f"{inside}{star}"
 
 
 def _terms_or_all(text: str) -> str:
