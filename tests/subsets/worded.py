@@ -8,7 +8,7 @@ from zlib import crc32
 from arclink.access.replay import moment_of
 from arclink.access.texts import printable
 from arclink.access.words import parse_words
-from arclink.analysis.relations.writing import TextRow
+from arclink.rows.texts import TextRow
 from arclink.captures.subsets.language import AllOf, AnyOf, Condition, Except, Selection
 from arclink.model import ContentId, Memento, Timestamp
 from arclink.store.protocols import Additions, Scans
