@@ -1,5 +1,6 @@
 """Words in selections: text, title and anchor select what plain Python selects."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -7,11 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import arclink
 from arclink.analysis.relations.folder import tables_folder
-from arclink.analysis.relations.kept import add_texts, read_state
+from arclink.analysis.relations.kept import add_texts
+from arclink.analysis.relations.state import read_state
 from arclink.captures.subsets.catalog import SubsetCatalog, narrowed
 from arclink.captures.subsets.evaluation import Evaluation, SubsetCostError
 from arclink.captures.subsets.language import (
@@ -21,8 +25,11 @@ from arclink.captures.subsets.language import (
     parse_selection,
     text_of,
 )
+from arclink.cli.main import group
 from arclink.errors import UsageError
 from arclink.model import Forgotten, Surt
+from arclink.service.application import create_app
+from arclink.service.selecting import SelectionForm
 from arclink.store.embargo import Embargo, EmbargoedStore
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans, Takedown
@@ -117,6 +124,50 @@ def test_a_text_that_is_not_known_is_neither_in_a_condition_nor_outside_it(worde
     assert number("text:relay and not text:*") == inside + outside - known > 0  # cut, but found
     evaluation = Evaluation(store, parse_selection("text:relay"), where=worded.where)
     assert evaluation.unknown_words == every - known
+
+
+WEBBASE = "title:kalvik and links-to:http://www.kalvik2010.example/"
+
+
+def test_pages_with_a_word_in_the_title_that_point_to_a_uri_are_one_selection_at_all_doors(
+    worded: Worded, capture_table: CaptureTable, tmp_path: Path
+) -> None:
+    """The example of WebBase."""
+    store, words = worded.parts["whole"]
+    worded.check("whole", parse_selection(WEBBASE), capture_table)
+    selected = words.selected(parse_selection(WEBBASE), capture_table)
+    keys = sorted((memento.original, memento.timestamp) for memento in selected)
+    assert 0 < len(keys) < len(words.selected(parse_selection("title:kalvik"), capture_table))
+
+    def run(*arguments: str) -> str:
+        given = [*arguments, "--store", worded.where]
+        return CliRunner().invoke(group, given, catch_exceptions=False).stdout
+
+    unknown = Evaluation(store, parse_selection(WEBBASE), where=worded.where).unknown_words
+    counted = json.loads(run("count", WEBBASE, "--format", "json"))
+    assert (counted["captures"], counted["unknown"]) == (len(keys), unknown)
+    assert f"The words of {unknown} captures of the store are not known" in run("count", WEBBASE)
+    rows = [json.loads(line) for line in run("stream", WEBBASE).splitlines()]
+    assert sorted((row["uri"], row["timestamp"]) for row in rows if "uri" in row) == keys
+    run("export", "--format", "cdxj", "--into", str(tmp_path / "c.cdxj"), "--subset", WEBBASE)
+    assert len((tmp_path / "c.cdxj").read_text().splitlines()) == len(keys)
+    with arclink.open(worded.where) as graph:
+        assert graph.subset(WEBBASE).count().captures == len(keys)
+    client = create_app(worded.where).test_client()
+    address = {"subset": WEBBASE}
+    assert client.get("/count", query_string=address).get_json()["captures"] == len(keys)
+    page = client.get("/select", query_string=address).get_data(as_text=True)
+    assert f"<strong>{len(keys)}</strong> captures" in page
+    assert 'name="title" value="kalvik"' in page
+    assert f"The words of {unknown} captures" in page
+
+
+def test_a_form_takes_words_as_people_write_them() -> None:
+    form = SelectionForm({"title": 'kalvik "opens its"', "text": "relay"})
+    selection, mistakes = form.selection()
+    assert not mistakes
+    assert text_of(selection) == 'title:(kalvik "opens its") and text:relay'
+    assert SelectionForm.of(selection) == form
 
 
 def test_an_embargo_says_nothing_of_hidden_captures(worded: Worded) -> None:

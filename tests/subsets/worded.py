@@ -8,9 +8,9 @@ from zlib import crc32
 from arclink.access.replay import moment_of
 from arclink.access.texts import printable
 from arclink.access.words import parse_words
-from arclink.rows.texts import TextRow
 from arclink.captures.subsets.language import AllOf, AnyOf, Condition, Except, Selection
 from arclink.model import ContentId, Memento, Timestamp
+from arclink.rows.texts import TextRow
 from arclink.store.protocols import Additions, Scans
 from arclink.timestamps import first_of
 from arclink.uris.surts import surt_of
