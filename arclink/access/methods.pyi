@@ -263,6 +263,7 @@ class Methods:
         kinds: str | Sequence[str] = 'navigation',
         redirects: Literal['yes', 'no', 'only'] = 'yes',
         words: str | None = None,
+        by_date: bool = False,
         of: Literal['text', 'word'] = 'text',
         new: bool = False,
         min_hosts: int = 0,
@@ -306,6 +307,7 @@ class Methods:
                 words are found, too. No other question takes them. Expected: words, phrases in
                 quotation marks, and beginnings of words with an asterisk after them, at most
                 20, of together at most 1,000 characters. By default: every page.
+            by_date: In `search`: pages that said it last come first.
             of: What `typical-anchors` counts: whole texts of links, or their words. Expected:
                 text or word.
             new: Only links that an earlier capture of the page did not have, in `survival`: the

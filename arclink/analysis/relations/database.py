@@ -33,7 +33,7 @@ from arclink.files.atomic import folder_next_to
 from arclink.model import Kind
 from arclink.store.protocols import Scans
 
-_KEY = {
+KEY = {
     "surt": "surt",
     "timestamp": "timestamp",
     "written": "coalesce(written, uri)",
@@ -341,17 +341,15 @@ class ShownRelations(RelationsDatabase):
         A view may show a capture, but not what it shows: a revisit of a payload that only a hidden
         capture holds.
         """
-        keys = [(f"shown_{name}", arrow.string()) for name in _KEY]
-        values = [RELATION.getters[name] for name in _KEY]
+        keys = [(f"shown_{name}", arrow.string()) for name in KEY]
+        values = [RELATION.getters[name] for name in KEY]
         found = (
             (*(value(one) for value in values), store.shows_payload(one))
             for one in store.scan_mementos()
         )
         self.add_table("shown", arrow.schema([*keys, ("is_shown", arrow.bool_())]), found)
         # IS NOT DISTINCT FROM: a checksum may be null.
-        same = " AND ".join(
-            f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in _KEY.items()
-        )
+        same = " AND ".join(f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in KEY.items())
         part = f"FROM {reading(files.names['captures'])} AS c SEMI JOIN"
         self.run(
             f"CREATE TABLE captures AS SELECT c.* {part} shown ON {same} AND is_shown UNION ALL "

@@ -126,7 +126,7 @@ def _read(unread: Iterable[Any], reader: PageReader, done: TextsRead) -> Iterato
             continue
         if text is None:
             done.others += 1
-            yield payload, None, None, None, False
+            yield payload, None, None, None, None
         else:
             done.read += 1
             done.cut += text.is_cut
