@@ -82,8 +82,8 @@ class NoTextsError(UsageError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the text of pages was not read: run arclink tables --text --store STORE, or arclink "
-            "build --text"
+            "the text of pages was not read: run `arclink tables --text --store STORE`, and each "
+            "later build keeps it"
         )
 
 

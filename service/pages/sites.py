@@ -525,15 +525,22 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> Mapping[str, Any]:
         )
         for name in chosen
     ]
+    if is_share and "read" in names:
+        read = {row["period"]: row["read"] for row in rows[chosen[0]]}
+        bars, label = axis.bars(read, "capture", "captures"), "captures with known text"
+        most = most_of([read])
+        lanes.append(Lane(label, None, bars, most, ends.first, ends.last, axis.unknown()))
     return {
         **lanes_facts("lanes", title_of(query), lanes, axis, "in", full, nouns),
         "tables": (),
-        "small": "" if is_share else f"with the greatest number in one {period.name.lower()}",
+        "small": f"per cent{nouns[1:]}"
+        if is_share
+        else f"with the greatest number in one {period.name.lower()}",
         "caption": query.question.asks,
         "what": query.question.asks,
         "column": what.capitalize(),
         "wordless": "no words or no host",
-        "counted": "Per cent" if is_share else ranks.capitalize(),
+        "counted": "At most" if is_share else ranks.capitalize(),
     }
 
 
