@@ -67,7 +67,7 @@ $(VENV)/bin/python:
 	  printf '%s\n' 'Python could not make an environment; on Debian and Ubuntu: apt install python3-venv' >&2; rm -rf $(VENV); exit 1; }
 
 # Python files that are compiled, like LOOPS in setup.py; compile them again after a change.
-LOOPS := arclink/extract/plain_links.py arclink/filter/shuffle.py arclink/graph/block_links.py arclink/store/blocks/inlink_numbers.py
+LOOPS := arclink/extract/plain_links.py arclink/extract/text_blocks.py arclink/filter/shuffle.py arclink/graph/block_links.py arclink/store/blocks/inlink_numbers.py
 
 # If a stamp is older than its sources, packages are installed again; this is quick if nothing changed.
 $(RUN): requirements/build.txt requirements/run.txt setup.cfg setup.py pyproject.toml $(wildcard arclink/native/*.pyx arclink/native/*.pxd) $(LOOPS) | $(VENV)/bin/python

@@ -15,6 +15,7 @@ from setuptools.command.build_ext import build_ext
 PACKAGE = Path("arclink")
 LOOPS = (
     "extract/plain_links.py",
+    "extract/text_blocks.py",
     "filter/shuffle.py",
     "graph/block_links.py",
     "store/blocks/inlink_numbers.py",

@@ -287,14 +287,19 @@ _NOSCRIPT: Final = _tag_id("noscript")
 _TITLE_ELEMENT: Final = _tag_id("title")
 _BUTTON_ELEMENT: Final = _tag_id("button")
 _IMAGES: Final = _tag_ids("img input area")
-NOT_SHOWN: Final = _tag_ids("script style iframe noembed noframes")
-"""Elements whose text no reader sees, by lexbor's numbers."""
-BREAKS: Final = _tag_ids(
-    "address article aside blockquote br center dd details dialog dir div dl dt fieldset "
-    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol "
-    "optgroup option p pre section summary table caption colgroup col tbody td tfoot th thead tr ul"
+NOT_SHOWN: Final = frozenset({"script", "style", "iframe", "noembed", "noframes"})
+"""Elements whose text no reader sees."""
+BREAKS: Final = frozenset(
+    (  # noqa: SIM905  prose
+        "address article aside blockquote br center dd details dialog dir div dl dt fieldset "
+        "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav "
+        "ol optgroup option p pre section summary table caption colgroup col tbody td tfoot th "
+        "thead tr ul"
+    ).split()
 )
-"""Elements that begin a new line of text, by lexbor's numbers."""
+"""Elements that begin a new line of text."""
+_NOT_SHOWN_IDS: Final = _tag_ids(" ".join(NOT_SHOWN))
+_BREAK_IDS: Final = _tag_ids(" ".join(BREAKS))
 
 
 _HOSTS: Final = frozenset(
@@ -761,8 +766,8 @@ class _Page:
             if text is not None:
                 pieces.append(text)
                 self.budget -= len(text) // _BLOCK
-            elif (tag_id := node.tag_id) not in NOT_SHOWN:
-                is_break = tag_id in BREAKS
+            elif (tag_id := node.tag_id) not in _NOT_SHOWN_IDS:
+                is_break = tag_id in _BREAK_IDS
                 if is_break:
                     pieces.append(" ")
                 elif tag_id in _IMAGES:

@@ -184,7 +184,11 @@ _NAMESPACES: Final = frozenset(
         "http://www.w3.org/1998/Math/MathML",
     }
 )
-_PREFIXES: Final = {"": "", "http://www.w3.org/1999/xlink": "xlink:"}
+_PREFIXES: Final = {
+    "": "",
+    "http://www.w3.org/1999/xlink": "xlink:",
+    "http://www.w3.org/XML/1998/namespace": "xml:",
+}
 _TEXT: Final = frozenset({"plaintext", "xmp"})
 _OTHER: Final = "x-other"
 """The element of HTML for one of another namespace, or of `_TEXT`, which holds text in HTML."""

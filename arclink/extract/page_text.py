@@ -1,0 +1,141 @@
+"""The readable text of HTML, in blocks: `read_page_text`.
+
+The parser removes what is not shown and writes the rest again, and one loop reads that
+(`arclink.extract.text_blocks`): an object of Python for each node would take five times as long.
+Without scripts and the like, each ``<`` in what it writes begins a tag or a comment.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+
+from arclink.errors import UriError
+from arclink.extract.bounds import bounded
+from arclink.extract.html import BREAKS, NOT_SHOWN
+from arclink.extract.text_blocks import (
+    EMPTY,
+    END,
+    IMAGE,
+    LINK,
+    LINK_END,
+    START,
+    Block,
+    folded,
+    read_blocks,
+)
+from arclink.model import UriR
+from arclink.uris.resolution import Base
+
+MOST_TEXT: Final = 4_000_000
+"""Maximum length of the text of a page."""
+
+_LONGEST_LANGUAGE: Final = 35
+"""Maximum characters of a language tag (BCP 47, 4.4.1)."""
+
+HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_KINDS: Final = {**{name: name for name in HEADINGS}, "li": "item", "pre": "pre"}
+
+# The parser writes the text of these as it is, so that it looks like markup.
+_RAW: Final = ("xmp", "plaintext")
+_NOT_READ: Final = ",".join(
+    [
+        *sorted(NOT_SHOWN),
+        *("template", "select", "title", "textarea", "object", "svg", "math"),
+        "[hidden]:not(body)",
+        *_RAW,
+    ]
+)
+
+_MEANINGS: Final = {
+    "img": IMAGE,
+    **dict.fromkeys(BREAKS, START),
+    **{f"/{name}": END for name in BREAKS},
+    **dict.fromkeys(("br", "col", "hr"), EMPTY),
+}
+_WITH_LINKS: Final = {**_MEANINGS, "a": LINK, "/a": LINK_END}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """The text of HTML.
+
+    Attributes:
+        title: Empty if the page has none.
+        blocks: In page order; each as (kind, runs), a run as (text, target).
+        language: As declared by the page, in lower case; None if it declares none.
+        is_cut: Whether the page is longer than what was read.
+    """
+
+    title: str
+    blocks: list[Block]
+    language: str | None
+    is_cut: bool
+
+
+def declared_language(written: str | None) -> str | None:
+    """Return a declared language in lower case; None for what is no language.
+
+    >>> declared_language(" pt-BR "), declared_language("")
+    ('pt-br', None)
+    """
+    language = (written or "").strip().lower()
+    return language if 0 < len(language) <= _LONGEST_LANGUAGE else None
+
+
+def read_page_text(html: bytes, uri: UriR | None = None, charset: str = "utf-8") -> ReadText:
+    """Return the readable text of HTML.
+
+    White space is folded as a browser folds it, also where a link begins or ends.
+
+    Args:
+        html: UTF-8.
+        uri: The URI of the page, against which its links resolve; None to read no links, which is
+            faster: each block has one run.
+        charset: WHATWG name of its charset, which says how queries of its links are written.
+
+    >>> read = read_page_text(b"<h1>News</h1><p>See <a href=x>more</a>", UriR("http://a.example/"))
+    >>> read.blocks[1]
+    ('text', [('See ', None), ('more', 'http://a.example/x')])
+    """
+    sound, notes = bounded(html)
+    parser = LexborHTMLParser(sound, options=LexborDocumentOptions.WO_EVENTS)
+    title = next(iter(parser.tags("title")), None)
+    root = parser.root.attributes if parser.root else {}
+    base = Base(uri, _base_of(parser), charset) if uri is not None else None
+
+    def resolve(href: str) -> UriR | None:
+        assert base is not None  # otherwise ``a`` has no meaning
+        try:
+            resolved = base.resolve(href)
+        except UriError:
+            return None
+        # Only pages: a text is shown where javascript: would be run.
+        return resolved if resolved.startswith(("http:", "https:")) else None
+
+    meanings = _MEANINGS if base is None else _WITH_LINKS
+    blocks, is_cut = read_blocks(_shown(parser), meanings, _KINDS, resolve, MOST_TEXT)
+    return ReadText(
+        folded(title.text()).strip() if title else "",
+        blocks,
+        declared_language(root.get("lang")) or declared_language(root.get("xml:lang")),
+        is_cut or bool(notes),
+    )
+
+
+def _base_of(parser: LexborHTMLParser) -> str | None:
+    bases = (node.attributes for node in parser.tags("base"))
+    return next((attributes["href"] for attributes in bases if "href" in attributes), None)
+
+
+def _shown(parser: LexborHTMLParser) -> str:
+    """Return the content of ``body`` without what is not shown; empty if there is no ``body``."""
+    body = parser.body
+    if body is None:
+        return ""
+    for node in body.css(_NOT_READ):
+        if node.tag in _RAW and "hidden" not in node.attributes:
+            node.unwrap()
+        else:
+            node.decompose(recursive=False)
+    return body.inner_html or ""
