@@ -178,7 +178,8 @@ COLUMNS: Mapping[str, AnswerColumn] = {
         Merge.NAME,
     ),
     "term": _text(
-        "Text of the links, or a word of these (`of`); `frequency` and `bursts`: the word or phrase.",
+        "Text of the links, or a word of these (`of`); `frequency` and `bursts`: the word or "
+        "phrase.",
         Merge.NAME,
     ),
     "tf_idf": _decimal(
@@ -220,8 +221,8 @@ COLUMNS: Mapping[str, AnswerColumn] = {
     ),
     "pages": _number(
         "Distinct pages, variants of a URI as one: those that link, or for `captures` and "
-        "`hosts` those captured; `churn`: those compared, each variant by itself; `frequency`: those "
-        "with the term; `bursts`: all in these windows."
+        "`hosts` those captured; `churn`: those compared, each variant by itself; `frequency`: "
+        "those with the term; `bursts`: all in these windows."
     ),
     "mementos": _number("Captures that show the links.", Merge.CAPTURES),
     "contents": _number("Distinct contents that have the links."),
