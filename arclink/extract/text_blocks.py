@@ -23,6 +23,7 @@ Block = tuple[str, list[Run]]
 # What a tag means. All from `EMPTY` on end a block.
 IMAGE, LINK, LINK_END, EMPTY, END, START = range(6)
 
+_BLANKS: Final = " \t\n\f\r"
 _ATTRIBUTE = '[^ ]*+(?: (?!{0}=)=?[^ =]*+="[^"]*+")*+ {0}="([^"]*)"'
 _HREF: Final = re.compile(_ATTRIBUTE.format("href"))
 _ALT: Final = re.compile(_ATTRIBUTE.format("alt"))
@@ -88,7 +89,7 @@ def read_blocks(
         if begin < end:
             text = html[begin:end]
             # White space at the start of a block is not shown.
-            if pieces or runs or kind == "pre" or not text.isspace():
+            if pieces or runs or kind == "pre" or text.strip(_BLANKS):
                 pieces.append(text)
         begin = end + 1
         end = html.find(">", begin)

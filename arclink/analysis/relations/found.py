@@ -6,7 +6,10 @@ from arclink.analysis.relations.database import RelationsDatabase
 from arclink.analysis.relations.parts import LAST
 from arclink.analysis.relations.writing import quoted
 
-NO_TEXTS = "the text of pages was not read: run arclink tables --text --store STORE, or arclink build --text"
+NO_TEXTS = (
+    "the text of pages was not read: run `arclink tables --text --store STORE`, and each later "
+    "build keeps it"
+)
 """Why a question about texts has no answer."""
 
 

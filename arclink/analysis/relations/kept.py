@@ -52,7 +52,6 @@ from arclink.analysis.relations.writing import (
     PAYLOAD,
     WORDS_ORDER,
     PartWriter,
-    TextRow,
     connected,
     finds,
     merged_texts,
@@ -63,6 +62,7 @@ from arclink.errors import SealError, WriteError
 from arclink.files.atomic import is_utf8
 from arclink.files.sealed import read_rows, write_sealed
 from arclink.model import Forgotten, Memento
+from arclink.rows.texts import TextRow
 from arclink.store.protocols import Additions, LoadMark
 
 _MERGED = 4
