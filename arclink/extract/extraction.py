@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import orjson
-from selectolax.lexbor import SelectolaxError
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from arclink.archives.payloads import decode_payload, payload_checksum, redirect_checksum
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
@@ -23,7 +23,7 @@ from arclink.extract.feeds import is_feed, links_of, unpacked
 from arclink.extract.header_links import add_header_links, links_in_headers, wat_links
 from arclink.extract.heritrix import add_outlinks, find_metadata
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLinks
-from arclink.extract.page_text import plain_text
+from arclink.extract.page_text import ReadText, plain_text, read_parsed
 from arclink.extract.replay_markup import without_insertions
 from arclink.extract.settings import ExtractSettings
 from arclink.extract.xhtml import XML_MIMES, as_html
@@ -463,11 +463,12 @@ class _Extraction:
         text = html.text
         if record.mime in XML_MIMES and not is_feed(text):
             text = as_html(text, self._counts)
-        links = self._extract(text)
+        reads: list[ReadText] = []
+        links = self._extract(text, reads)
         # A page at which a parser died is read in another process, and its text later.
         if not self._settings.texts or self._isolated is not None:
             return links, html.charset, None
-        read = plain_text(record.mime, text, record.http_headers.first("content-language"))
+        read = plain_text(record.mime, text, record.http_headers.first("content-language"), *reads)
         return links, html.charset, read and (*read[:3], read[3] or bool(payload.cut))
 
     def _recorded_with(self, record: ArchiveRecord) -> ArchiveRecord | None:
@@ -485,10 +486,15 @@ class _Extraction:
             self._counts[Reason.NOTE_PAYLOAD_TRUNCATED] += 1
         return wat_links(described, self._limits)
 
-    def _extract(self, html: bytes | str) -> PageLinks:
+    def _extract(self, html: bytes | str, reads: list[ReadText]) -> PageLinks:
+        """Return the links of a page, and add its text to a list, if it is wanted."""
         if self._isolated is not None:
             return self._isolated.extract(html)
-        return links_of(html, self._limits, self._kinds)
+
+        def read(parser: LexborHTMLParser, is_cut: bool) -> None:
+            reads.append(read_parsed(parser, is_cut=is_cut))
+
+        return links_of(html, self._limits, self._kinds, read if self._settings.texts else None)
 
     def _redirect(
         self, memento: Memento, location: str, pointer: Pointer, refresh: Sequence[str] = ()

@@ -83,13 +83,16 @@ class ReadText:
         return "\n".join(["".join([text for text, _ in runs]).strip() for _, runs in self.blocks])
 
 
-def plain_text(mime: str, text: bytes | str, language: str) -> TextParts | None:
+def plain_text(
+    mime: str, text: bytes | str, language: str, read: ReadText | None = None
+) -> TextParts | None:
     """Return title, language and text of a document, and whether it is cut.
 
     Args:
         mime: Its media type in lower case; empty or ``-`` if it is not known.
         text: Decoded; bytes are UTF-8. XHTML as HTML.
         language: Of its header; may be empty.
+        read: What was read of the document, if it was parsed already.
 
     Returns:
         Without text for a document that is no HTML and no plain text; None if only its beginning
@@ -97,7 +100,7 @@ def plain_text(mime: str, text: bytes | str, language: str) -> TextParts | None:
     """
     if mime in PAGE_MIMES:
         html = text if isinstance(text, bytes) else text.encode("utf-8", "ignore")
-        read = read_page_text(html)
+        read = read or read_page_text(html)
         return read.title, read.language or first_language(language), read.text, read.is_cut
     if mime != PLAIN_TEXT:
         return (None, None, None, False) if len(mime) > 1 else None
@@ -137,6 +140,16 @@ def read_page_text(html: bytes, uri: UriR | None = None, charset: str = "utf-8")
     """
     sound, notes = bounded(html)
     parser = LexborHTMLParser(sound, options=LexborDocumentOptions.WO_EVENTS)
+    return read_parsed(parser, uri, charset, is_cut=bool(notes))
+
+
+def read_parsed(
+    parser: LexborHTMLParser, uri: UriR | None = None, charset: str = "utf-8", *, is_cut: bool
+) -> ReadText:
+    """Return the readable text of a parsed page, of which it removes what is not shown.
+
+    Other arguments are those of `read_page_text`; ``is_cut`` is whether its end is missing.
+    """
     titles = parser.tags("title")
     title = folded(titles[0].text()).strip() if titles else ""
     root = parser.root.attributes if parser.root else {}
@@ -152,12 +165,12 @@ def read_page_text(html: bytes, uri: UriR | None = None, charset: str = "utf-8")
         return resolved if resolved.startswith(("http:", "https:")) else None
 
     meanings = _MEANINGS if base is None else _WITH_LINKS
-    blocks, is_cut = read_blocks(_shown(parser), meanings, _KINDS, resolve, MOST_TEXT)
+    blocks, has_more = read_blocks(_shown(parser), meanings, _KINDS, resolve, MOST_TEXT)
     return ReadText(
         title,
         blocks,
         declared_language(root.get("lang")) or declared_language(root.get("xml:lang")),
-        is_cut or bool(notes),
+        is_cut or has_more,
     )
 
 
