@@ -105,12 +105,12 @@ def _opened(asked: AskedWords) -> Iterator[ShownRelations]:
     no file may have again what was forgotten since.
     """
     whole = asked.store.whole
-    files = opened_relations(asked.where, whole) if asked.where else None
+    files = opened_relations(asked.where, whole, with_texts=True) if asked.where else None
     with ExitStack() as opened:
         if asked.where and files is None:
             whole = opened.enter_context(open_store(asked.where))
         yield opened.enter_context(
-            ShownRelations(asked.where, whole, SqlLimits(_MEMORY), files=files)
+            ShownRelations(asked.where, whole, SqlLimits(_MEMORY), files=files, with_texts=True)
         )
 
 
