@@ -142,8 +142,8 @@ def held_relations(
 ) -> HeldRelations:
     """Return the relations of a store, open and checked; the caller closes them.
 
-    Other arguments and errors are those of `relations_of`. ``with_texts`` is whether texts and words
-    are wanted, too: to check them takes a second for a gigabyte.
+    Other arguments and errors are those of `relations_of`. ``with_texts`` is whether texts and
+    words are wanted, too: to check them takes a second for a gigabyte.
     """
     while (held := opened_relations(where, store, folder, with_texts=with_texts)) is None:
         relations_of(where, store, folder)
