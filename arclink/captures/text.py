@@ -18,7 +18,7 @@ from arclink.captures.libraries import is_html
 from arclink.captures.read import CapturedPage, one_capture
 from arclink.errors import CaptureError
 from arclink.extract.charsets import decode_html
-from arclink.extract.page_text import HEADINGS, MOST_TEXT, declared_language, read_page_text
+from arclink.extract.page_text import HEADINGS, MOST_TEXT, first_language, read_page_text
 from arclink.extract.xhtml import XML_MIMES, as_html
 from arclink.model import UriR
 from arclink.reasons import Reason
@@ -125,7 +125,7 @@ def _read_text(page: CapturedPage, limit: int, *, has_links: bool) -> PageText:
     body, is_cut = _beginning(page, limit)
     decoded = decode_html(body, charset_in(page.content_type))
     text = decoded.text
-    declared = declared_language(page.headers.first("content-language").partition(",")[0])
+    declared = first_language(page.headers.first("content-language"))
     if is_html(mime, body):
         html = as_html(text) if mime in XML_MIMES else text
         if isinstance(html, str):

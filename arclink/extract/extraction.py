@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import orjson
-from selectolax.lexbor import SelectolaxError
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from arclink.archives.payloads import decode_payload, payload_checksum, redirect_checksum
 from arclink.archives.reader import ArchiveFile, ArchiveRecord
@@ -23,6 +23,7 @@ from arclink.extract.feeds import is_feed, links_of, unpacked
 from arclink.extract.header_links import add_header_links, links_in_headers, wat_links
 from arclink.extract.heritrix import add_outlinks, find_metadata
 from arclink.extract.html import DEFAULT_KINDS, OPTIONAL_KINDS, Limits, PageLinks
+from arclink.extract.page_text import ReadText, plain_text, read_parsed
 from arclink.extract.replay_markup import without_insertions
 from arclink.extract.settings import ExtractSettings
 from arclink.extract.xhtml import XML_MIMES, as_html
@@ -55,6 +56,7 @@ from arclink.rows.relations import (
     reference_of,
     reference_to,
 )
+from arclink.rows.texts import TEXTS, TextParts, format_text
 from arclink.uris.resolution import Base
 from arclink.uris.surts import surt_of
 
@@ -106,7 +108,8 @@ def extract_pointers(
         InputError: A file exists but cannot be read.
 
     Yields:
-        ``pages`` rows (SURT of the first original, tab, page); ``mementos`` rows of captures whose
+        ``pages`` rows (SURT of the first original, tab, page); ``texts`` rows, if they are wanted;
+        ``mementos`` rows of captures whose
         CDX row did not name their payload; ``retries`` (pointers to the next capture of a payload),
         ``waiting``, ``named`` and ``absent`` (pointers without a further capture); ``referring``
         (pointers to captures that records of revisits name); at the end ``findings`` (how much of
@@ -297,7 +300,7 @@ class _Extraction:
         if is_reference(pointer.checksum) and record.location:
             return [self._redirect_page(record, pointer)]
         if pointer.kind in _BY_CHECKSUM:
-            return [self._page(record, pointer, pointer.checksum, described)]
+            return self._page(record, pointer, pointer.checksum, described)
         memento = parse_memento(pointer.memento)
         if memento.reason != "-":  # read only to see whether it is a capture
             return [(MEMENTOS, pointer.memento)]
@@ -308,7 +311,7 @@ class _Extraction:
             memento = memento._replace(checksum=checksum)
         return [
             (DIGESTED, format_memento(memento)),
-            self._page(record, pointer, memento.checksum, described),
+            *self._page(record, pointer, memento.checksum, described),
         ]
 
     def _record(
@@ -374,9 +377,9 @@ class _Extraction:
         pointer: Pointer,
         checksum: Checksum,
         described: Described | None,
-    ) -> Row:
-        links, charset = (
-            self._links_of(record) if described is None else self._listed_links(described)
+    ) -> list[Row]:
+        links, charset, text = (
+            self._links_of(record) if described is None else (*self._listed_links(described), None)
         )
         add_header_links(links, record, charset, self._limits)
         recorded = self._recorded_with(record) if described is None else None
@@ -385,7 +388,8 @@ class _Extraction:
         page = self._page_with(links, charset, pointer, checksum)
         key = surt_of(pointer.original or page.originals[0])
         self._last = page, key
-        return PAGES, _page_row(page, key, pointer.part)
+        rows = [(PAGES, _page_row(page, key, pointer.part))]
+        return rows if text is None else [*rows, (TEXTS, format_text((checksum, *text)))]
 
     def _recorded_page(self, record: ArchiveRecord, pointer: Pointer) -> Row:
         """Return the page with the links that the crawler recorded for a revisit.
@@ -444,8 +448,8 @@ class _Extraction:
             title=links.title,
         )
 
-    def _links_of(self, record: ArchiveRecord) -> tuple[PageLinks, str]:
-        """Return the links of a page, and its charset."""
+    def _links_of(self, record: ArchiveRecord) -> tuple[PageLinks, str, TextParts | None]:
+        """Return the links of a page, its charset, and its text if it is wanted."""
         payload = unpacked(
             decode_payload(record, self._settings.payload_bytes), self._settings.payload_bytes
         )
@@ -459,7 +463,13 @@ class _Extraction:
         text = html.text
         if record.mime in XML_MIMES and not is_feed(text):
             text = as_html(text, self._counts)
-        return self._extract(text), html.charset
+        reads: list[ReadText] = []
+        links = self._extract(text, reads)
+        # A page at which a parser died is read in another process, and its text later.
+        if not self._settings.texts or self._isolated is not None:
+            return links, html.charset, None
+        read = plain_text(record.mime, text, record.http_headers.first("content-language"), *reads)
+        return links, html.charset, read and (*read[:3], read[3] or bool(payload.cut))
 
     def _recorded_with(self, record: ArchiveRecord) -> ArchiveRecord | None:
         """Return the metadata record with the links that the crawler recorded for a capture.
@@ -476,10 +486,15 @@ class _Extraction:
             self._counts[Reason.NOTE_PAYLOAD_TRUNCATED] += 1
         return wat_links(described, self._limits)
 
-    def _extract(self, html: bytes | str) -> PageLinks:
+    def _extract(self, html: bytes | str, reads: list[ReadText]) -> PageLinks:
+        """Return the links of a page, and add its text to a list, if it is wanted."""
         if self._isolated is not None:
             return self._isolated.extract(html)
-        return links_of(html, self._limits, self._kinds)
+
+        def read(parser: LexborHTMLParser, is_cut: bool) -> None:
+            reads.append(read_parsed(parser, is_cut=is_cut))
+
+        return links_of(html, self._limits, self._kinds, read if self._settings.texts else None)
 
     def _redirect(
         self, memento: Memento, location: str, pointer: Pointer, refresh: Sequence[str] = ()

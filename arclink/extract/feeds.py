@@ -24,11 +24,14 @@ then it is read up to its first error.
 """
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Final
 from xml.parsers import expat
+
+from selectolax.lexbor import LexborHTMLParser
 
 from arclink.archives.payloads import DecodedPayload, undo_coding
 from arclink.errors import UriError
@@ -233,7 +236,10 @@ def unpacked(payload: DecodedPayload, limit: int) -> DecodedPayload:
 
 
 def links_of(
-    document: bytes | str, limits: Limits = _LIMITS, kinds: frozenset[Kind] = DEFAULT_KINDS
+    document: bytes | str,
+    limits: Limits = _LIMITS,
+    kinds: frozenset[Kind] = DEFAULT_KINDS,
+    then: Callable[[LexborHTMLParser, bool], None] | None = None,
 ) -> PageLinks:
     """Return the links of a document, which is a feed, a sitemap or HTML.
 
@@ -241,11 +247,12 @@ def links_of(
         document: Decoded; bytes are UTF-8.
         limits: Limits for the document.
         kinds: Kinds to extract from HTML; the kinds of feeds are always extracted.
+        then: See `arclink.extract.html.extract_links`; not called for feeds and sitemaps.
     """
     return (
         extract_feed_links(document, limits, kinds)
         if is_feed(document)
-        else extract_links(document, limits, kinds)
+        else extract_links(document, limits, kinds, then=then)
     )
 
 

@@ -34,7 +34,7 @@ links nest.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf
@@ -392,6 +392,7 @@ def extract_links(
     limits: Limits = Limits(),
     kinds: frozenset[Kind] = DEFAULT_KINDS,
     base: str | None = None,
+    then: Callable[[LexborHTMLParser, bool], None] | None = None,
 ) -> PageLinks:
     """Return the links of one page.
 
@@ -402,6 +403,7 @@ def extract_links(
             neither returned nor counted.
         base: Of a part of another document: the base there, empty if it has none. ``base`` elements
             are then ignored.
+        then: Called with the parsed page, which it may change, and whether its end is missing.
 
     Returns:
         The links in page order; those of one element are in the order of ``_LINKS``. The result
@@ -432,6 +434,8 @@ def extract_links(
         page = _Page(limits, page.found.base)
         page.walk(parser, kinds)
     page.found.counts.update(notes)
+    if then is not None:
+        then(parser, bool(notes))
     return page.found
 
 

@@ -25,6 +25,7 @@ from arclink.extract.text_blocks import (
     read_blocks,
 )
 from arclink.model import UriR
+from arclink.rows.texts import TextParts
 from arclink.uris.resolution import Base
 
 MOST_TEXT: Final = 4_000_000
@@ -32,6 +33,10 @@ MOST_TEXT: Final = 4_000_000
 
 _LONGEST_LANGUAGE: Final = 35
 """Maximum characters of a language tag (BCP 47, 4.4.1)."""
+
+PAGE_MIMES: Final = frozenset({"text/html", "application/xhtml+xml"})
+"""Media types of pages."""
+PLAIN_TEXT: Final = "text/plain"
 
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _KINDS: Final = {**{name: name for name in HEADINGS}, "li": "item", "pre": "pre"}
@@ -72,9 +77,44 @@ class ReadText:
     language: str | None
     is_cut: bool
 
+    @property
+    def text(self) -> str:
+        """The texts of all blocks, one a line, without the title."""
+        return "\n".join(["".join([text for text, _ in runs]).strip() for _, runs in self.blocks])
+
+
+def plain_text(
+    mime: str, text: bytes | str, language: str, read: ReadText | None = None
+) -> TextParts | None:
+    """Return title, language and text of a document, and whether it is cut.
+
+    Args:
+        mime: Its media type in lower case; empty or ``-`` if it is not known.
+        text: Decoded; bytes are UTF-8. XHTML as HTML.
+        language: Of its header; may be empty.
+        read: What was read of the document, if it was parsed already.
+
+    Returns:
+        Without text for a document that is no HTML and no plain text; None if only its beginning
+        could tell.
+    """
+    if mime in PAGE_MIMES:
+        html = text if isinstance(text, bytes) else text.encode("utf-8", "ignore")
+        read = read or read_page_text(html)
+        return read.title, read.language or first_language(language), read.text, read.is_cut
+    if mime != PLAIN_TEXT:
+        return (None, None, None, None) if len(mime) > 1 else None
+    plain = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    return "", first_language(language), plain[:MOST_TEXT].strip(), len(plain) > MOST_TEXT
+
+
+def first_language(header: str) -> str | None:
+    """Return the first language of a ``Content-Language`` header; None if it has none."""
+    return declared_language(header.partition(",")[0])
+
 
 def declared_language(written: str | None) -> str | None:
-    """Return a declared language in lower case; None for what is no language.
+    """Return a declared language in lower case; None if it is empty or too long.
 
     >>> declared_language(" pt-BR "), declared_language("")
     ('pt-br', None)
@@ -100,7 +140,18 @@ def read_page_text(html: bytes, uri: UriR | None = None, charset: str = "utf-8")
     """
     sound, notes = bounded(html)
     parser = LexborHTMLParser(sound, options=LexborDocumentOptions.WO_EVENTS)
-    title = next(iter(parser.tags("title")), None)
+    return read_parsed(parser, uri, charset, is_cut=bool(notes))
+
+
+def read_parsed(
+    parser: LexborHTMLParser, uri: UriR | None = None, charset: str = "utf-8", *, is_cut: bool
+) -> ReadText:
+    """Return the readable text of a parsed page, of which it removes what is not shown.
+
+    Other arguments are those of `read_page_text`; ``is_cut`` is whether its end is missing.
+    """
+    titles = parser.tags("title")
+    title = folded(titles[0].text()).strip() if titles else ""
     root = parser.root.attributes if parser.root else {}
     base = Base(uri, _base_of(parser), charset) if uri is not None else None
 
@@ -114,12 +165,12 @@ def read_page_text(html: bytes, uri: UriR | None = None, charset: str = "utf-8")
         return resolved if resolved.startswith(("http:", "https:")) else None
 
     meanings = _MEANINGS if base is None else _WITH_LINKS
-    blocks, is_cut = read_blocks(_shown(parser), meanings, _KINDS, resolve, MOST_TEXT)
+    blocks, has_more = read_blocks(_shown(parser), meanings, _KINDS, resolve, MOST_TEXT)
     return ReadText(
-        folded(title.text()).strip() if title else "",
+        title,
         blocks,
         declared_language(root.get("lang")) or declared_language(root.get("xml:lang")),
-        is_cut or bool(notes),
+        is_cut or has_more,
     )
 
 

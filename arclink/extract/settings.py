@@ -22,6 +22,8 @@ class ExtractSettings:
             (`arclink.extract.heritrix`).
         wayback: Prefixes of Wayback Machines whose pages are treated as the original pages; an
             empty list means any Wayback Machine, None means that no page is.
+        texts: Whether to write the text of pages, too; the links are the same, so a store does not
+            record it.
     """
 
     payload_bytes: int = 16 << 20
@@ -30,6 +32,7 @@ class ExtractSettings:
     lazy: bool = False
     heritrix_outlinks: bool = False
     wayback: Sequence[str] | None = None
+    texts: bool = False
 
     def unwrapper(self) -> Unwrapper | None:
         """Return the converter from pages of a Wayback Machine to the originals; None if off."""

@@ -23,12 +23,13 @@ Block = tuple[str, list[Run]]
 # What a tag means. All from `EMPTY` on end a block.
 IMAGE, LINK, LINK_END, EMPTY, END, START = range(6)
 
+_BLANKS: Final = " \t\n\f\r"
 _ATTRIBUTE = '[^ ]*+(?: (?!{0}=)=?[^ =]*+="[^"]*+")*+ {0}="([^"]*)"'
 _HREF: Final = re.compile(_ATTRIBUTE.format("href"))
 _ALT: Final = re.compile(_ATTRIBUTE.format("alt"))
 
 
-def unescaped(text: str) -> str:
+def _unescaped(text: str) -> str:
     """Return text or a value with the characters that the parser has written as references."""
     if "&" not in text:
         return text
@@ -88,7 +89,7 @@ def read_blocks(
         if begin < end:
             text = html[begin:end]
             # White space at the start of a block is not shown.
-            if pieces or runs or kind == "pre" or not text.isspace():
+            if pieces or runs or kind == "pre" or text.strip(_BLANKS):
                 pieces.append(text)
         begin = end + 1
         end = html.find(">", begin)
@@ -106,7 +107,7 @@ def read_blocks(
                 pieces.append(found[1])
             continue
         if pieces:
-            text = unescaped("".join(pieces))
+            text = _unescaped("".join(pieces))
             pieces = []
             if kind != "pre":
                 text = folded(text)
@@ -137,7 +138,7 @@ def read_blocks(
         elif meaning == LINK:
             outer_targets.append(target)
             if (found := _HREF.match(tag)) is not None:
-                target = resolve(unescaped(found[1]))
+                target = resolve(_unescaped(found[1]))
         else:
             target = outer_targets.pop()
     return blocks, size == 0

@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arclink.access.declarations import (
     FROM,
@@ -222,7 +222,8 @@ class Built(Report):
         sums: Counts of the store.
         captures: Number of its captures before and now; before, None if a damaged store was
             replaced. None if the store does not count them.
-        texts: What became of pages whose text was missing; None if texts are not kept.
+        texts: What became of pages whose text was missing; None if none were looked for, because
+            texts are not kept, or were read with the links.
     """
 
     store: str
@@ -245,6 +246,7 @@ def _run(given: Given, say: Say) -> Built:
     )
     from arclink.pipeline.records_read import known_damage, leave_out_described
     from arclink.rows.cdx_files import find_cdx
+    from arclink.store.archive_paths import ArchivePaths
     from arclink.store.layouts import check_present
     from arclink.store.location import (
         exists,
@@ -260,7 +262,8 @@ def _run(given: Given, say: Say) -> Built:
 
     store, inputs, cdx = STORE.required(given), _INPUTS.many(given), CDX.many(given)
     is_quiet = QUIET.required(given)
-    reads_texts = WITH_TEXT.required(given) or have_texts(store)
+    had_texts = have_texts(store)
+    reads_texts = WITH_TEXT.required(given) or had_texts
     work = _WORK.optional(given)
     folder = Path(work) if work else work_folder(store)
     runner = _settings(given)
@@ -299,6 +302,9 @@ def _run(given: Given, say: Say) -> Built:
         is_new = not exists(target)
         progress = ShownProgress(display_for(is_quiet=is_quiet))
         report = BuildReport()
+        # Texts of the new store of a rebuild are read when it is in its place, those of pages that
+        # engines read when they are stored.
+        keeps_texts = reads_texts and not (present or run.is_on_engine)
         # No other process changes the new store of a rebuild.
         loading = nullcontext if present else change
         try:
@@ -319,7 +325,10 @@ def _run(given: Given, say: Say) -> Built:
                 ):
                     if some:
                         report.add(
-                            build(some, index, opened, settings, folder, progress, run, loading)
+                            build(
+                                *(some, index, opened, settings, folder, progress, run, loading),
+                                partial(_texts().keep_texts, target) if keeps_texts else None,
+                            )
                         )
                 after = opened.known().captures
         except ArclinkError:
@@ -334,20 +343,18 @@ def _run(given: Given, say: Say) -> Built:
         with change():
             replaced = present.finish(report) if present else None
     captures = replaced or (None if before is None or after is None else (before, after))
-    texts = _read_texts(store) if reads_texts else None
     with open_store(store) as built:  # reopened: its size is that of the closed file
+        texts = None
+        if reads_texts and not (keeps_texts and (is_new or had_texts)):
+            texts = _texts().read_texts(store, built, ArchivePaths())
         return Built(store, report, settings.rules, built.sums(), captures, texts)
 
 
-def _read_texts(store: str) -> "TextsRead":
-    """Read the texts of pages that have none yet."""
-    from arclink.store.archive_paths import ArchivePaths
-    from arclink.store.location import open_store
-
+def _texts() -> Any:  # Any: a module
+    """Return the module that reads texts."""
     with analysis_extra():
-        from arclink.analysis.relations.texts import read_texts
-    with open_store(store) as opened:
-        return read_texts(store, opened, ArchivePaths())
+        from arclink.analysis.relations import texts
+    return texts
 
 
 def _present(given: Given) -> "PresentStore | None":

@@ -20,7 +20,7 @@ from arclink.counts import Counts
 from arclink.errors import OvertakenError, PipelineError, StoreError
 from arclink.extract.listed_files import write_list
 from arclink.filter.sharing import IN_STORE, NO_ROW, SharedFile
-from arclink.mapreduce.runs import JobRunner, room_in
+from arclink.mapreduce.runs import JobRunner, parts_of, room_in
 from arclink.pipeline import stages
 from arclink.pipeline.inputs import batches_of
 from arclink.pipeline.manifest import format_manifest
@@ -113,6 +113,7 @@ def build(
     progress: Progress,
     run: JobRunner | None = None,
     only_change: Callable[[], AbstractContextManager[None]] = nullcontext,
+    keep_texts: Callable[[Sequence[Path]], None] | None = None,
 ) -> BuildReport:
     """Add archive files to a store.
 
@@ -129,6 +130,8 @@ def build(
             made from the settings.
         only_change: Returns a context that keeps other processes from changing the store, for the
             load of a batch.
+        keep_texts: Takes the files with the texts of a batch that is stored; None to read no texts.
+            Engines read none.
 
     Raises:
         InputError: No row of the CDX files points to one of the files.
@@ -150,6 +153,8 @@ def build(
     report.damaged += [damage for name in skipped if (damage := stored[name].damage)]
     work.mkdir(parents=True, exist_ok=True)
     run = run or JobRunner(settings.runner, settings.cores, work / "tasks")
+    if keep_texts is not None and not run.is_on_engine:
+        settings = replace(settings, extract=replace(settings.extract, texts=True))
     run.watch = progress.tasks
     size = sum(file.size for file in fresh)
     with room_in(work, "sorting the rows into batches"), run.for_archives(size):
@@ -188,6 +193,7 @@ def build(
                         step,
                         progress.counts,
                         only_change,
+                        keep_texts,
                     )
                 counts, damaged = done
             gc.collect()
@@ -278,6 +284,7 @@ def _run_batch(
     step: Callable[[str], None],
     counted: Callable[[Counts], None],
     only_change: Callable[[], AbstractContextManager[None]],
+    keep_texts: Callable[[Sequence[Path]], None] | None,
 ) -> tuple[Counts, list[Damage]] | None:
     """Run one batch through all stages.
 
@@ -330,6 +337,8 @@ def _run_batch(
     except OvertakenError:
         counted(Counts({reason: -count for reason, count in counts.items()}))
         return None
+    if keep_texts is not None and (texts := parts_of(folder / "texts")):
+        keep_texts(texts)
     run.keep(folder / "graph", batch_name(((file.name, file.fingerprint) for file in batch), after))
     run.remove(folder)
     return counts, damaged

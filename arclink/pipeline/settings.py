@@ -217,6 +217,7 @@ class BuildSettings:
         lazy = limits.pop("lazy")
         adds_recorded = limits.pop("heritrix_outlinks")
         wayback = limits.pop("wayback")
+        del limits["texts"]
         return {
             EXTRACTOR_SETTING: EXTRACTOR,
             KEYS_SETTING: KEYS,

@@ -44,6 +44,7 @@ from arclink.rows.pointers import (
     PointerKind,
     format_pointer,
 )
+from arclink.rows.texts import TEXTS
 from arclink.shares import shares_of
 from arclink.store.graph_files import RELATIONS, write_graph_sums
 from arclink.store.known_payloads import (
@@ -523,6 +524,7 @@ class _Rounds:
             RETRIES: retries,
             REFERRING: referring,
             FINDINGS: folder / "findings",
+            TEXTS: folder / "texts",
         }
         self.run.split(output, outputs, f"extract{number}")
         self.waiting += self.run.parts(waiting)

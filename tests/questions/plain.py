@@ -1123,7 +1123,7 @@ def _find(asked: Plain) -> Rows:
     terms = [(plain_words(term), term.endswith("*")) for term in asked.words.split()]
 
     def is_in_address(uri: str) -> bool:
-        return all(word in uri.lower() for words, _ in terms for word in words)
+        return all(part in uri.lower() for part in asked.words.lower().replace("*", "").split())
 
     def has_words(text: str | None) -> bool:
         return text is not None and all(

@@ -299,7 +299,7 @@ def test_an_answer_about_any_archive_is_that_of_plain_python(
         data.draw(st.sampled_from(["", "day", "month", "year"])),
         data.draw(st.booleans()),
         *data.draw(st.sampled_from([("", "9"), (_TIMES[1], _TIMES[2])])),
-        words=data.draw(st.sampled_from(["", "news", "S new", "ne* e", "new.s", "New.s*"])),
+        words=data.draw(st.sampled_from(["", "news", "S new", "ne* e", "new.s", "New.s ne*"])),
         of=data.draw(st.sampled_from(["text", "word"])),
         new=data.draw(st.booleans()),
     )

@@ -265,6 +265,8 @@ def test_tf_idf_is_count_times_log_of_documents_by_documents_with_the_term() -> 
         ("barrier*", "title"),
         ("flinkforward", "address"),
         ("forward", "address"),
+        ("FlínkForward.example/2016*", "address"),
+        ("example.flinkforward", ""),
         ('"forward 2016"', "address"),
         ("node.js", "words"),
         ('"node js"', "words"),

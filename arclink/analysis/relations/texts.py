@@ -8,18 +8,21 @@ that it is tried again.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from arclink import progress
 from arclink.analysis.relations.database import ShownRelations
 from arclink.analysis.relations.kept import add_texts, relations_of
-from arclink.analysis.relations.writing import IS_REVISIT, PAYLOAD, TextRow
+from arclink.analysis.relations.writing import IS_REVISIT, PAYLOAD
 from arclink.captures.libraries import is_html
 from arclink.captures.read import PageReader, reason_of
 from arclink.captures.text import PageText, read_text
 from arclink.errors import CaptureError
+from arclink.extract.page_text import PLAIN_TEXT
 from arclink.model import Span, Surt, Timestamp
 from arclink.reasons import Reason
+from arclink.rows.texts import TextRow, parse_text
 from arclink.store.archive_paths import ArchivePaths
 from arclink.store.protocols import Additions
 
@@ -72,22 +75,45 @@ def read_texts(where: str, store: Additions, archive_paths: ArchivePaths) -> Tex
     """
     done = TextsRead()
     with (
-        ShownRelations(where, store) as relations,
+        ShownRelations(where, store, with_texts=True) as relations,
         PageReader(store, archive_paths) as reader,
         relations.reading(_UNREAD) as unread,
     ):
-        rows: list[TextRow] = []
-        size = 0
-        for row in progress.watched(_read(unread, reader, done), "texts read"):
-            rows.append(row)
-            size += len(row[3] or "")
-            if size >= _PORTION:
-                add_texts(where, sorted(rows))
-                rows, size = [], 0
-        if rows:
-            add_texts(where, sorted(rows))
+        _add(where, progress.watched(_read(unread, reader, done), "texts read"))
     relations_of(where, store)
     return done
+
+
+def keep_texts(where: str, parts: Iterable[Path]) -> None:
+    """Add the texts that extract has written to the relations of a store.
+
+    Args:
+        where: The path or URL of the store.
+        parts: The files that extract wrote.
+
+    Raises:
+        OperatorError: The relations cannot be written.
+    """
+
+    def rows() -> Iterator[TextRow]:
+        for part in parts:
+            with part.open("rb") as lines:
+                yield from map(parse_text, lines)
+
+    _add(where, rows())
+
+
+def _add(where: str, texts: Iterable[TextRow]) -> None:
+    rows: list[TextRow] = []
+    size = 0
+    for row in texts:
+        rows.append(row)
+        size += len(row[3] or "")
+        if size >= _PORTION:
+            add_texts(where, sorted(rows))
+            rows, size = [], 0
+    if rows:
+        add_texts(where, sorted(rows))
 
 
 def _read(unread: Iterable[Any], reader: PageReader, done: TextsRead) -> Iterator[TextRow]:
@@ -100,7 +126,7 @@ def _read(unread: Iterable[Any], reader: PageReader, done: TextsRead) -> Iterato
             continue
         if text is None:
             done.others += 1
-            yield payload, None, None, None, False
+            yield payload, None, None, None, None
         else:
             done.read += 1
             done.cut += text.is_cut
@@ -115,7 +141,7 @@ def _text_at(
     for memento in reader.store.mementos(Surt(surt), Span(time, time)):
         if (memento.file, memento.offset) == (file, offset):
             with reader.read(memento) as page:
-                if page.mime and page.mime != "text/plain" and not is_html(page.mime):
+                if page.mime and page.mime != PLAIN_TEXT and not is_html(page.mime):
                     return None
-                return read_text(page)
+                return read_text(page, has_links=False)
     raise CaptureError("it was forgotten meanwhile", Reason.PAYLOAD_NOT_AT_HAND, file)

@@ -30,6 +30,7 @@ from arclink.analysis.relations.sql_texts import COMMON, text_of
 from arclink.checksums import START_OF_REFERENCE
 from arclink.model import Memento, Outlink, UriR
 from arclink.portions import portions, uncollected
+from arclink.rows.texts import TextRow
 from arclink.store.protocols import Additions, ContentBlock
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
@@ -307,9 +308,6 @@ def _table(batches: Iterable[Any], group: int) -> Any:
 #
 # Row groups of texts are small: what is shown of a few contents is read from a few of them. DuckDB
 # holds some thousand rows at a time, so it gets the texts whose words it finds in small batches.
-
-TextRow = tuple[str, str | None, str | None, str | None, bool]
-"""A row of texts: content, title, language, text, whether it is cut."""
 
 _TEXT_ROWS = arrow.schema(
     [

@@ -1,19 +1,19 @@
 -- Pages that have all words in their address, in a title, or in the text of one link to them, as
--- words_of splits these. An address has no blanks between words, so all words of what is looked for
--- may be parts of it, anywhere. Pages that were never captured count, too.
-SET VARIABLE parts = flatten(list_transform(
-    getvariable('words')::VARCHAR[],
-    lambda term: coalesce(nullif(words_of(term), []), [lower(term)])
-));
+-- words_of splits these. An address has no blanks between words: there, what is between blanks of what
+-- is looked for may be any part of it. Pages that were never captured count, too.
+SET VARIABLE parts = list_filter(
+    string_split_regex(
+        strip_accents(lower(array_to_string(getvariable('words')::VARCHAR[], ' '))), '[\s*]+'
+    ),
+    lambda part: part <> ''
+);
 
 CREATE OR REPLACE TEMP MACRO is_in_address(uri) AS coalesce(list_bool_and(list_transform(
-    getvariable('parts'), lambda part: contains(lower(uri), part)
+    getvariable('parts'), lambda part: contains(strip_accents(lower(uri)), part)
 )), true);
 
-WITH title AS MATERIALIZED (
-    SELECT title
-    FROM (SELECT title, between_blanks(title) AS blanked FROM said_of_part GROUP BY title)
-    WHERE has_phrases(blanked)
+WITH title AS MATERIALIZED (  -- see links_with_words
+    SELECT title, between_blanks(title) AS blanked FROM (SELECT DISTINCT title FROM said_of_part)
 ),
 found AS MATERIALIZED (
     SELECT number, surt, min(uri) AS name, 'address' AS found_in
@@ -25,7 +25,8 @@ found AS MATERIALIZED (
     GROUP BY ALL
     UNION ALL
     SELECT number, surt, min(uri), 'title'
-    FROM said_of_part SEMI JOIN title USING (title) GROUP BY ALL
+    FROM said_of_part SEMI JOIN (FROM title WHERE has_phrases(blanked)) USING (title)
+    GROUP BY ALL
     UNION ALL
     SELECT number, target_surt, min(target), 'address'
     FROM said_to_part WHERE is_in_address(target) GROUP BY ALL
