@@ -212,7 +212,7 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
 
 
 def besides(cut: int, others: int, unread: int) -> str:
-    """Return what is not known of texts (`TextsFields`) in words; empty if all is known."""
+    """Return the captures whose text is not known (`TextsFields`), in words; empty without any."""
     said = [
         (unread, "whose text was not read (arclink tables --text)"),
         (others, "without text"),
