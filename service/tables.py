@@ -476,7 +476,9 @@ class ServiceTables:
         try:
             found = self._used(key)
             if found is None:
-                files = opened_relations(self._where, store.whole) if self._where else None
+                files = None
+                if self._where:
+                    files = opened_relations(self._where, store.whole, with_texts=True)
                 if files is None and self._where:
                     self._make(store)
                 limits = SqlLimits(_MEMORY, _SECONDS, _ROWS)

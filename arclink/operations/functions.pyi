@@ -81,6 +81,7 @@ def ask(
     kinds: str | Sequence[str] = 'navigation',
     redirects: Literal['yes', 'no', 'only'] = 'yes',
     words: str | None = None,
+    by_date: bool = False,
     of: Literal['text', 'word'] = 'text',
     new: bool = False,
     min_hosts: int = 0,
@@ -120,11 +121,13 @@ def ask(
             element and attribute, such as a@href or img@src.
         redirects: Whether redirects (http@location, http@refresh, meta@refresh) count as
             links. Expected: yes, no or only.
-        words: The words that `find` finds, phrases in quotation marks as "queryable state",
-            and beginnings of words with an asterisk as stream*. In addresses, parts of
-            words are found, too. No other question takes them. Expected: words, phrases in
-            quotation marks, and beginnings of words with an asterisk after them, at most
-            20, of together at most 1,000 characters. By default: every page.
+        words: The words that `find`, `search`, `frequency` and `first-said` look for:
+            words, phrases in quotation marks such as "queryable state", and beginnings of
+            words with an asterisk such as stream*. In addresses, `find` finds parts of
+            words, too. Expected: words, phrases in quotation marks, and beginnings of words
+            with an asterisk after them, at most 20, of together at most 1,000 characters.
+            By default: every page.
+        by_date: In `search`: pages that said it last come first.
         of: What `typical-anchors` counts: whole texts of links, or their words. Expected:
             text or word.
         new: Only links that an earlier capture of the page did not have, in `survival`: the
@@ -178,6 +181,7 @@ def build(
     cores: int | None = None,
     work: Place | None = None,
     keep_graph: Place | None = None,
+    text: bool = False,
     rebuild: bool = False,
     quiet: bool = True,
 ) -> Built:
@@ -224,6 +228,8 @@ def build(
             current folder for Cassandra.
         keep_graph: Folder that keeps the graph files of each batch, for `arclink backup`;
             files in HDFS or S3 stay there. By default: they are removed.
+        text: Read the text of pages, too: for the tables `texts` and `words`, and to search
+            in them.
         rebuild: Build a new store, and replace the present one when it is complete. Without
             INPUT, read the archive files that the store names. Settings that are not given
             are those of the store.
@@ -406,6 +412,8 @@ def restore(
 def tables(
     store: Place,
     *,
+    text: bool = False,
+    archives: Place | Sequence[Place] | None = None,
     remove: bool = False,
     tables_at: Place | None = None,
     lost: bool = False,
@@ -420,8 +428,12 @@ def tables(
     Args:
         store: The link graph: a file such as links.db, or a URL such as sqlite:///links.db
             or cassandra://node1,node2/links.
-        remove: Remove the tables, and the slices of analyses; the next query copies or
-            makes them again.
+        text: Read the text of pages, too: for the tables `texts` and `words`, and to search
+            in them.
+        archives: Where archive files are now, if they were moved: a folder, a URL that ends
+            in /, or a file with a name and a path on each line, separated by a tab.
+        remove: Remove the tables, and the slices of analyses. The next query copies or
+            makes them again, but for the text of pages.
         tables_at: Address in HDFS or S3, or a folder, where tasks write the store's tables.
             The store remembers it. By default: next to the store.
         lost: With remove=True and tables_at: the place no longer exists, so nothing is

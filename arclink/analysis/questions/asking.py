@@ -86,7 +86,7 @@ _TEXTS = """
         count(*) FILTER (NOT has_text OR starts_with(content, 'redirect:')),
         count(*) FILTER (has_text IS NULL AND NOT starts_with(content, 'redirect:'))
     FROM of_any_part LEFT JOIN (
-        SELECT content, is_cut, text IS NOT NULL AS has_text FROM texts
+        SELECT content, is_cut, is_cut IS NOT NULL AS has_text FROM texts
     ) USING (content)
     WHERE is_asked_time(timestamp) AND content IS NOT NULL
 """

@@ -129,9 +129,9 @@ _NEW = switch(
 )
 WORDS = Parameter(
     "words",
-    'The words that `find` finds, phrases in quotation marks as "queryable state", and beginnings '
-    "of words with an asterisk as stream*. In addresses, parts of words are found, too. No other "
-    "question takes them.",
+    "The words that `find`, `search`, `frequency` and `first-said` look for: words, phrases in "
+    'quotation marks such as "queryable state", and beginnings of words with an asterisk such as '
+    "stream*. In addresses, `find` finds parts of words, too.",
     TERMS,
     metavar="WORDS",
     otherwise="every page",

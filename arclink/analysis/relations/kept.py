@@ -137,18 +137,21 @@ def _current(folder: Path, store: Additions) -> RelationsState | None:
     return state
 
 
-def held_relations(where: str, store: Additions, folder: Path | None = None) -> HeldRelations:
+def held_relations(
+    where: str, store: Additions, folder: Path | None = None, *, with_texts: bool = False
+) -> HeldRelations:
     """Return the relations of a store, open and checked; the caller closes them.
 
-    Arguments and errors are those of `relations_of`.
+    Other arguments and errors are those of `relations_of`. ``with_texts`` is whether texts and
+    words are wanted, too: to check them takes a second for a gigabyte.
     """
-    while (held := opened_relations(where, store, folder)) is None:
+    while (held := opened_relations(where, store, folder, with_texts=with_texts)) is None:
         relations_of(where, store, folder)
     return held
 
 
 def opened_relations(
-    where: str, store: Additions, folder: Path | None = None
+    where: str, store: Additions, folder: Path | None = None, *, with_texts: bool = False
 ) -> HeldRelations | None:
     """Return the relations of a store, open and checked, if they show its present state.
 
@@ -158,7 +161,10 @@ def opened_relations(
     folder = folder or tables_folder(where)
     while (state := _current(folder, store)) is not None:
         try:
-            return HeldRelations(_relations(folder, state))
+            files = _relations(folder, state)
+            if not with_texts:
+                files = {name: files[name] for name in files if name not in ("texts", "words")}
+            return HeldRelations(files)
         except SealError:
             if not are_whole(folder, state):  # or another process has replaced them just now
                 return None

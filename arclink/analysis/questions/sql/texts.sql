@@ -2,7 +2,7 @@
 -- each of the asked terms, and how often (arclink/analysis/relations/found.py).
 
 CREATE OR REPLACE TEMP VIEW known_texts AS
-SELECT content, title, is_cut FROM texts WHERE text IS NOT NULL;
+SELECT content, title, is_cut FROM texts WHERE is_cut IS NOT NULL;
 
 -- A record with the text of a rendered page (`urn:text:`) is text of the page that it names.
 CREATE OR REPLACE TEMP MACRO surt_of_page(surt) AS split_part(surt, '#urn:', 1);
@@ -31,7 +31,7 @@ CREATE OR REPLACE TEMP MACRO snippet_of(text) AS list_reduce(
     list_transform(
         regexp_extract_all(text, '[^\n]{1,240}(?:\s|$)'),
         lambda line: {
-            'line': trim(line),
+            'line': trim(line, ' ' || chr(9) || chr(10) || chr(13)),
             'terms': len(list_filter(
                 getvariable('phrases'), lambda phrase: contains(between_blanks(line), phrase)
             ))
