@@ -1,4 +1,4 @@
-"""The commands of the tutorial, the README, the page of exports and that of the paper run.
+"""The commands of the tutorial, the README, and the pages of exports, words and the paper run.
 
 Their output is the one that the pages show.
 """
@@ -91,6 +91,7 @@ def test_the_tutorial_shows_what_its_commands_print(tmp_path: Path) -> None:
     [
         pytest.param("README.md", "arclink links ", 1, id="readme"),
         pytest.param("docs/how-to/export.md", "arclink export ", 10, id="exports"),
+        pytest.param("docs/how-to/words.md", "arclink ", 9, id="words"),
     ],
 )
 def test_commands_of_a_page_run_on_the_store_of_the_demo(

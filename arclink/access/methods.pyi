@@ -302,11 +302,12 @@ class Methods:
                 element and attribute, such as a@href or img@src.
             redirects: Whether redirects (http@location, http@refresh, meta@refresh) count as
                 links. Expected: yes, no or only.
-            words: The words that `find` finds, phrases in quotation marks as "queryable state",
-                and beginnings of words with an asterisk as stream*. In addresses, parts of
-                words are found, too. No other question takes them. Expected: words, phrases in
-                quotation marks, and beginnings of words with an asterisk after them, at most
-                20, of together at most 1,000 characters. By default: every page.
+            words: The words that `find`, `search`, `frequency` and `first-said` look for:
+                words, phrases in quotation marks such as "queryable state", and beginnings of
+                words with an asterisk such as stream*. In addresses, `find` finds parts of
+                words, too. Expected: words, phrases in quotation marks, and beginnings of words
+                with an asterisk after them, at most 20, of together at most 1,000 characters.
+                By default: every page.
             by_date: In `search`: pages that said it last come first.
             of: What `typical-anchors` counts: whole texts of links, or their words. Expected:
                 text or word.

@@ -121,11 +121,12 @@ def ask(
             element and attribute, such as a@href or img@src.
         redirects: Whether redirects (http@location, http@refresh, meta@refresh) count as
             links. Expected: yes, no or only.
-        words: The words that `find` finds, phrases in quotation marks as "queryable state",
-            and beginnings of words with an asterisk as stream*. In addresses, parts of
-            words are found, too. No other question takes them. Expected: words, phrases in
-            quotation marks, and beginnings of words with an asterisk after them, at most
-            20, of together at most 1,000 characters. By default: every page.
+        words: The words that `find`, `search`, `frequency` and `first-said` look for:
+            words, phrases in quotation marks such as "queryable state", and beginnings of
+            words with an asterisk such as stream*. In addresses, `find` finds parts of
+            words, too. Expected: words, phrases in quotation marks, and beginnings of words
+            with an asterisk after them, at most 20, of together at most 1,000 characters.
+            By default: every page.
         by_date: In `search`: pages that said it last come first.
         of: What `typical-anchors` counts: whole texts of links, or their words. Expected:
             text or word.
@@ -431,8 +432,8 @@ def tables(
             in them.
         archives: Where archive files are now, if they were moved: a folder, a URL that ends
             in /, or a file with a name and a path on each line, separated by a tab.
-        remove: Remove the tables, and the slices of analyses; the next query copies or
-            makes them again.
+        remove: Remove the tables, and the slices of analyses. The next query copies or
+            makes them again, but for the text of pages.
         tables_at: Address in HDFS or S3, or a folder, where tasks write the store's tables.
             The store remembers it. By default: next to the store.
         lost: With remove=True and tables_at: the place no longer exists, so nothing is

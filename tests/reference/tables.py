@@ -38,7 +38,7 @@ from arclink.access.reader import Budget
 from arclink.analysis.charts import results
 from arclink.analysis.questions.table import COLUMNS as ANSWERED
 from arclink.analysis.questions.table import QUESTIONS
-from arclink.analysis.relations.columns import CAPTURES, LINKS, Column
+from arclink.analysis.relations.columns import CAPTURES, LINKS, TEXTS, WORDS, Column
 from arclink.captures.subsets.fields import FIELDS
 from arclink.cli.doors import IN_PYTHON, NOT_IN_PYTHON, NOT_OVER_HTTP, OVER_HTTP
 from arclink.cli.main import SECTIONS, group
@@ -87,7 +87,7 @@ FORMS = (
 )
 """The forms of captures that the table of their fields names."""
 
-COLUMNS = {"captures": CAPTURES, "links": LINKS}
+COLUMNS = {"captures": CAPTURES, "links": LINKS, "texts": TEXTS, "words": WORDS}
 
 LONGEST = 6
 """Longest list of default values that a table shows."""

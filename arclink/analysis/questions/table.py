@@ -177,7 +177,11 @@ COLUMNS: Mapping[str, AnswerColumn] = {
         "most pages have.",
         Merge.NAME,
     ),
-    "term": _text("Text of the links, or a word of these (`of`).", Merge.NAME),
+    "term": _text(
+        "Text of the links, or a word of these (`of`); `frequency` and `bursts`: the word or "
+        "phrase.",
+        Merge.NAME,
+    ),
     "tf_idf": _decimal(
         "Weight of the term: `tf` · log10(N / `df`); N: pages, hosts or domains to which any "
         "text leads."
@@ -200,12 +204,12 @@ COLUMNS: Mapping[str, AnswerColumn] = {
         "how-to/words.md."
     ),
     "snippet": _text("The line of the page with most of the words, or its part.", Merge.SAME),
-    "said": _number("Captures that have the term.", Merge.CAPTURES),
+    "said": _number("Captures that have the term; `bursts`: pages in the burst.", Merge.CAPTURES),
     "percent": _decimal(
         "Per cent of the captures whose text is known; `bursts`: of pages in the burst."
     ),
     "usual": _decimal("Per cent of pages at any time."),
-    "begins": _text("First window of the burst."),
+    "begins": _text("First window of the burst.", Merge.NAME),
     "ends": _text("Last window of the burst."),
     "weight": _decimal(
         "How much cheaper it is to explain the pages of these windows by a burst (Kleinberg 2002)."
@@ -217,7 +221,8 @@ COLUMNS: Mapping[str, AnswerColumn] = {
     ),
     "pages": _number(
         "Distinct pages, variants of a URI as one: those that link, or for `captures` and "
-        "`hosts` those captured; `churn`: those compared, each variant by itself."
+        "`hosts` those captured; `churn`: those compared, each variant by itself; `frequency`: "
+        "those with the term; `bursts`: all in these windows."
     ),
     "mementos": _number("Captures that show the links.", Merge.CAPTURES),
     "contents": _number("Distinct contents that have the links."),
@@ -246,7 +251,7 @@ COLUMNS: Mapping[str, AnswerColumn] = {
         "links are known: the link appeared between the two. Without one, it may be older. "
         "`first-said`: the same for words."
     ),
-    "page": _text("Page with the link.", Merge.NAME),
+    "page": _text("Page with the link, or with the words.", Merge.NAME),
     "months": _number(
         "Age of links in months of 30.436875 days, in whole days: month 16 is day 486.", Merge.NAME
     ),
@@ -259,8 +264,8 @@ COLUMNS: Mapping[str, AnswerColumn] = {
     "latest": _decimal("The share, if links ended when they were first missing."),
     "captures": _number(
         "Number of captures; `most-linked` and `near`: at any time, 0 if it was never "
-        "captured. In windows of time, if rows are about links: captures in the window that "
-        "the row is read from; `linkers`: those of `name`.",
+        "captured; `search`: those whose text has the words. In windows of time, if rows are about "
+        "links: captures in the window that the row is read from; `linkers`: those of `name`.",
         Merge.CAPTURES,
     ),
     "status": _number("HTTP status that the newest capture shows which shows one.", Merge.SAME),

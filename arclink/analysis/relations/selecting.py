@@ -22,7 +22,7 @@ from arclink.analysis.relations.database import (
     ShownRelations,
     SqlLimits,
 )
-from arclink.analysis.relations.found import NO_TEXTS, found_terms
+from arclink.analysis.relations.found import found_terms
 from arclink.analysis.relations.kept import opened_relations
 from arclink.analysis.relations.sql_texts import COMMON, text_of
 from arclink.analysis.relations.writing import quoted
@@ -35,7 +35,7 @@ from arclink.captures.subsets.evaluation import (
 )
 from arclink.captures.subsets.fields import ANY_WORD, END, EVERYWHERE, SurtRanges
 from arclink.captures.subsets.language import Condition
-from arclink.errors import UsageError
+from arclink.errors import NoTextsError
 from arclink.model import ContentId, Memento
 from arclink.portions import portions
 from arclink.store.location import open_store
@@ -67,14 +67,14 @@ def facts_of_words(asked: AskedWords) -> FoundWords:
     Relations that do not show the present state of the store are brought up first.
 
     Raises:
-        UsageError: A condition asks for texts, and none were read.
+        NoTextsError: A condition asks for texts, and none were read.
         SubsetCostError: A condition leads to more pages than may be looked up.
         OperatorError: The relations cannot be read or written.
     """
     fields = {condition.field for condition in asked.conditions}
     with _opened(asked) as relations:
         if "text" in fields and not relations.has_texts:
-            raise UsageError(NO_TEXTS)
+            raise NoTextsError
         relations.run(text_of(COMMON, "words"))
         relations.run(_PAGES)
         if "title" in fields:
@@ -105,12 +105,12 @@ def _opened(asked: AskedWords) -> Iterator[ShownRelations]:
     no file may have again what was forgotten since.
     """
     whole = asked.store.whole
-    files = opened_relations(asked.where, whole) if asked.where else None
+    files = opened_relations(asked.where, whole, with_texts=True) if asked.where else None
     with ExitStack() as opened:
         if asked.where and files is None:
             whole = opened.enter_context(open_store(asked.where))
         yield opened.enter_context(
-            ShownRelations(asked.where, whole, SqlLimits(_MEMORY), files=files)
+            ShownRelations(asked.where, whole, SqlLimits(_MEMORY), files=files, with_texts=True)
         )
 
 

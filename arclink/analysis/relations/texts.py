@@ -75,7 +75,7 @@ def read_texts(where: str, store: Additions, archive_paths: ArchivePaths) -> Tex
     """
     done = TextsRead()
     with (
-        ShownRelations(where, store) as relations,
+        ShownRelations(where, store, with_texts=True) as relations,
         PageReader(store, archive_paths) as reader,
         relations.reading(_UNREAD) as unread,
     ):

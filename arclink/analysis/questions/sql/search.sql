@@ -12,11 +12,12 @@ WITH said_it AS (
     GROUP BY number, period, surt
 ),
 called AS (
-    SELECT
-        number, period_of(timestamp) AS period, target_surt AS surt, min(target) AS name,
-        count(DISTINCT said.surt) AS callers
-    FROM links_with_words JOIN said USING (content)
-    WHERE is_asked_time(timestamp)
+    SELECT number, period, target_surt AS surt, min(target) AS name, count(DISTINCT linker) AS callers
+    FROM (
+        SELECT number, period_of(timestamp) AS period, target_surt, target, said.surt AS linker
+        FROM links_with_words JOIN said USING (content)
+        WHERE is_asked_time(timestamp)
+    )
     GROUP BY ALL
 ),
 page AS MATERIALIZED (
@@ -31,11 +32,15 @@ page AS MATERIALIZED (
 ),
 linking AS (
     SELECT
-        number, period_of(timestamp) AS period, target_surt AS surt,
-        count(DISTINCT said.surt) AS pages, count(DISTINCT said.host) AS hosts
-    FROM to_part SEMI JOIN page ON page.number = to_part.number AND page.surt = target_surt
-        JOIN said USING (content)
-    WHERE is_asked_time(timestamp)
+        number, period, target_surt AS surt,
+        count(DISTINCT linker) AS pages, count(DISTINCT host) AS hosts
+    FROM (
+        SELECT
+            number, period_of(timestamp) AS period, target_surt, said.surt AS linker, said.host
+        FROM to_part SEMI JOIN page ON page.number = to_part.number AND page.surt = target_surt
+            JOIN said USING (content)
+        WHERE is_asked_time(timestamp)
+    )
     GROUP BY ALL
 )
 SELECT

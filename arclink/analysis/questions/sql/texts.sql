@@ -31,7 +31,7 @@ CREATE OR REPLACE TEMP MACRO snippet_of(text) AS list_reduce(
     list_transform(
         regexp_extract_all(text, '[^\n]{1,240}(?:\s|$)'),
         lambda line: {
-            'line': trim(line),
+            'line': trim(line, ' ' || chr(9) || chr(10) || chr(13)),
             'terms': len(list_filter(
                 getvariable('phrases'), lambda phrase: contains(between_blanks(line), phrase)
             ))
