@@ -105,12 +105,15 @@ def _opened(asked: AskedWords) -> Iterator[ShownRelations]:
     no file may have again what was forgotten since.
     """
     whole = asked.store.whole
-    files = opened_relations(asked.where, whole, with_texts=True) if asked.where else None
+    with_texts = any(condition.field in _KNOWN for condition in asked.conditions)
+    files = opened_relations(asked.where, whole, with_texts=with_texts) if asked.where else None
     with ExitStack() as opened:
         if asked.where and files is None:
             whole = opened.enter_context(open_store(asked.where))
         yield opened.enter_context(
-            ShownRelations(asked.where, whole, SqlLimits(_MEMORY), files=files, with_texts=True)
+            ShownRelations(
+                asked.where, whole, SqlLimits(_MEMORY), files=files, with_texts=with_texts
+            )
         )
 
 
