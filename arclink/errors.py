@@ -5,6 +5,7 @@
     ArclinkError
     ├── UsageError           the call is wrong: exit 2
     │   ├── GoneError            the call names data that existed and was removed
+    │   ├── NoTextsError         the answer needs the text of pages, which was not read
     │   └── LimitError           the answer needs more time or memory than the call allows
     ├── OperatorError        a file, setting or store needs a person: exit 1
     │   ├── InputError           an archive or CDX file cannot be used at all
@@ -74,6 +75,16 @@ class UsageError(ArclinkError):
 
 class GoneError(UsageError):
     """The call names data that existed and was removed; the text says how to continue."""
+
+
+class NoTextsError(UsageError):
+    """The answer needs the text of pages, and none was read; the text says how to read it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the text of pages was not read: run `arclink tables --text --store STORE`, and each "
+            "later build keeps it"
+        )
 
 
 class Limit(Enum):

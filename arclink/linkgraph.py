@@ -504,7 +504,8 @@ class LinkGraph(Methods, Closing):
         with analysis_extra():
             from arclink.analysis.questions.asking import ask
             from arclink.analysis.relations.database import ShownRelations
-        with ShownRelations(self._where, self.store) as database:
+        texts = query.question.is_of_texts
+        with ShownRelations(self._where, self.store, with_texts=texts) as database:
             found = ask(database, query)
         name = name_of_store(self._where)
         return said_from(found, self.store, name, given)

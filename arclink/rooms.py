@@ -48,6 +48,9 @@ DERIVED: Final = "arclink.analysis.matrices.slice_cache:remove_derived"
 DERIVED_AT_ADDRESSES: Final = "arclink.analysis.relations.forgetting:remove_at_addresses"
 """What a rebuild removes: all that was made of a store, next to it and at its addresses."""
 
+WORDS: Final = "arclink.analysis.relations.selecting:facts_of_words"
+"""What finds the captures whose texts, titles or links have words, for selections."""
+
 JOBS: Final[Mapping[str, str]] = {
     "look": "arclink.jobs.look_at_files:LookAtFiles",
     "share": "arclink.jobs.share_rows:ShareRows",

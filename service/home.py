@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -177,7 +178,7 @@ def page() -> Response:
     asked = Asked(View.GLANCE, ())
     parameters = given()
     try:
-        if words := several_typed(parameters) or words_typed(parameters):
+        if words := several_typed(parameters) or words_typed(parameters, _question_of_words):
             return lead_to(f"{request.script_root}/{words}")
         if is_about_site(parameters):
             return _site(parameters)
@@ -201,6 +202,18 @@ def page() -> Response:
         )
         response.headers["Retry-After"] = str(note_loss(error))
         return response
+
+
+def _question_of_words() -> str:
+    """Return the question that finds words: in the text of pages, if that was read.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    with suppress(NotReadyError, UsageError):
+        if stores_of_app().tables.has_texts(current_store()):
+            return "search"
+    return "find"
 
 
 def _start(store: Scans) -> Response:

@@ -52,6 +52,7 @@ _STATUSES: Mapping[int, str] = {
         "TimeMaps: also if the URI has no capture, or its payload is not at hand."
     ),
     406: "No available format is in Accept; the problem lists the available ones.",
+    409: "The answer needs the text of pages, which was not read; the problem says how to read it.",
     410: "What the request names existed and was removed; the problem says how to continue.",
     414: "The query part of the request, or an address that the answer needs, is too long.",
     422: (
@@ -184,7 +185,7 @@ _ASK = Resource(
     "/ask/{question}",
     "The answer to a question, with the captures that it is read from.",
     _in(ASK_FORMATS, "Answer"),
-    (400, 406, 422, 503),
+    (400, 406, 409, 422, 503),
     ASK,
     headers=_OF_ANSWERS,
     of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},

@@ -17,6 +17,7 @@ from arclink.errors import (
     GoneError,
     Limit,
     LimitError,
+    NoTextsError,
     StoreError,
     UsageError,
     WriteError,
@@ -127,6 +128,7 @@ def register_problems(app: Flask, hosts: Hosts) -> None:
     app.register_error_handler(BadParameterError, _bad_parameter)
     app.register_error_handler(GoneError, _gone)
     app.register_error_handler(LimitError, _over_limit)
+    app.register_error_handler(NoTextsError, _no_texts)
     app.register_error_handler(UsageError, _usage)
     app.register_error_handler(NotAcceptableError, _not_acceptable)
     app.register_error_handler(StoreError, store_away)
@@ -232,6 +234,11 @@ def _capture(error: CaptureError) -> Response:
 
 def _usage(error: UsageError) -> Response:
     return problem(HTTPStatus.BAD_REQUEST, str(error))
+
+
+def _no_texts(error: NoTextsError) -> Response:
+    """Return the problem that the answer is not known: the operator can read texts (409)."""
+    return problem(HTTPStatus.CONFLICT, str(error))
 
 
 def _over_limit(error: LimitError) -> Response:

@@ -46,7 +46,7 @@ from arclink.analysis.questions.queries import (
 )
 from arclink.analysis.questions.rows import ASK_FORMAT as ANY_ASK_FORMAT
 from arclink.analysis.questions.rows import ask_as_rows, check_format, questions_as_rows, said_from
-from arclink.errors import LimitError, StoreError
+from arclink.errors import LimitError, NoTextsError, StoreError
 from arclink.others.federation.merge import (
     MERGED_PARAMETERS,
     Findings,
@@ -191,6 +191,7 @@ def ask_question(question: str) -> Response:
 
     Raises:
         BadParameterError: There is no such question, or a parameter is wrong.
+        NoTextsError: The question is about the text of pages, and none was read.
         NotReadyError: The relations of the store cannot be asked now.
         LimitError: The answer exceeds a limit.
         StoreError: The store cannot be read.
@@ -474,7 +475,7 @@ def _ask_tables_here(given: Given, asked: MergedQuestion) -> AskedRows:
         store = requested_store(given)
         found = stores_of_app().tables.answer(store, asked.query)
         found = said_from(found, store, stores_of_app().settings.cited_as, asked.given)
-    except NotReadyError as error:
+    except (NotReadyError, NoTextsError) as error:
         detail = str(error)
     except LimitError as error:
         detail = limit_in_words(error)

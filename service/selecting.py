@@ -29,7 +29,7 @@ from arclink.captures.subsets.language import (
     parse_selection,
     text_of,
 )
-from arclink.captures.subsets.view import CaptureCounts, count_captures
+from arclink.captures.subsets.view import CaptureCounts, count_captures, unknown_words
 from arclink.errors import UsageError
 from arclink.model import Memento
 from arclink.service.pages.blocks import given, rendered, table_formats
@@ -48,7 +48,7 @@ PLACES: Final = ("domain", "host", "uri", "prefix")
 PLACE: Final = "place"
 _WHERE: Final = "where"
 
-_CONDITIONS: Final = ("from", "to", "mime", "status", "links-to", PICK)
+_CONDITIONS: Final = ("from", "to", "mime", "status", "title", "text", "links-to", PICK)
 """The fields of the language that have a field of the form each."""
 
 NAMES: Final = (PLACE, _WHERE, *_CONDITIONS, SUBSET.name)
@@ -278,7 +278,7 @@ def _counted(form: SelectionForm, selection: Selection, written: SelectionForm) 
     text = text_of(selection)
     examples: list[str] = []
     try:
-        counts, is_complete = _count(stores, text, examples)
+        counts, is_complete, unknown = _count(stores, text, examples)
     except BadParameterError as error:
         return _shown(written, mistakes=[Mistake(SUBSET.name, f"Expected {error.allowed}.")])
     except UsageError as error:
@@ -289,6 +289,7 @@ def _counted(form: SelectionForm, selection: Selection, written: SelectionForm) 
         form,
         counts=counts,
         is_complete=is_complete,
+        unknown=unknown_words(unknown) if unknown else "",
         most_read=stores.settings.budget.rows,
         years=[
             (year, count, round(height_of(count, most, 0.5), 2)) for year, count in years.items()
@@ -309,8 +310,10 @@ def _by_year(text: str, years: Mapping[str, int]) -> Drawing:
     return strips(f"Captures by year: {printable(text)}", rows)
 
 
-def _count(stores: Stores, text: str, examples: list[str]) -> tuple[CaptureCounts, bool]:
-    """Return the counts of a selection by year, and whether they are complete.
+def _count(
+    stores: Stores, text: str, examples: list[str]
+) -> tuple[CaptureCounts, bool, int | None]:
+    """Return the counts of a selection by year, whether they are complete, and what is unknown.
 
     Raises:
         UsageError: A named subset does not exist, or the selection takes too many look-ups.
@@ -320,7 +323,8 @@ def _count(stores: Stores, text: str, examples: list[str]) -> tuple[CaptureCount
     with subset.snapshot():
         mementos = subset.evaluation.scan(limit=limit)
         counts = count_captures(_noted(mementos, examples), "year")
-    return counts, not limit.is_reached
+        unknown = subset.evaluation.unknown_words
+    return counts, not limit.is_reached, unknown
 
 
 def _noted(mementos: Iterable[Memento], examples: list[str]) -> Iterator[Memento]:
@@ -344,7 +348,7 @@ def _address(selection: Selection) -> str:
 def _shown(form: SelectionForm, **words: object) -> Response:
     stores = stores_of_app()
     given = {name: printable(form.values.get(name, "")) for name in NAMES}
-    facts: dict[str, Any] = {"mistakes": [], "counts": None, **words}
+    facts: dict[str, Any] = {"mistakes": [], "counts": None, "unknown": "", **words}
     return rendered(
         "select",
         given=given,

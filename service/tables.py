@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from arclink.analysis.matrices.slices import Windows
 from arclink.analysis.questions.queries import AskQuery
-from arclink.errors import ArclinkError, Limit, LimitError
+from arclink.errors import ArclinkError, Limit, LimitError, NoTextsError
 from arclink.extras import analysis_extra
 from arclink.network.retries import doubled
 from arclink.store.protocols import Scans
@@ -168,6 +168,14 @@ class ServiceTables:
 
         return not self._where or are_current(self._where, store.whole)
 
+    def has_texts(self, store: Scans) -> bool:
+        """Return whether the text of pages was read.
+
+        Errors are those of `answer`.
+        """
+        with self._in_use(store) as opened:
+            return opened.relations.has_texts
+
     def answer(self, store: Scans, query: AskQuery) -> "AskAnswer":
         """Return the answer to a question; small ones are kept until the store changes.
 
@@ -182,6 +190,7 @@ class ServiceTables:
             NotReadyError: The relations or the answer are being made, or too many questions are
                 being answered.
             LimitError: The answer exceeds a limit.
+            NoTextsError: The question is about the text of pages, and none was read.
             UsageError: A package is not installed.
             StoreError: The store cannot be read.
         """
@@ -341,26 +350,37 @@ class ServiceTables:
     def _giving_up(self, opened: _Opened) -> Iterator[None]:
         """Give up relations if a question in the block meets damage: no other one gets them.
 
-        The next question opens them, which checks them; or they are made again.
+        The next question opens them, which checks them; or they are made again. So it is if texts
+        were read since they were opened.
 
         Raises:
+            NoTextsError: The question needs texts, and none was read.
             NotReadyError: The relations are damaged.
         """
         from arclink.analysis.relations.held import TablesError
+        from arclink.analysis.relations.kept import has_texts
 
         try:
             yield
+        except NoTextsError:
+            if self._where and has_texts(self._where):
+                self._give_up(opened)
+            raise
         except TablesError as error:
-            with self._lock:
-                is_first = self._opened.get(opened.state) is opened
-                if is_first:
-                    del self._opened[opened.state]
-            if is_first:
+            if self._give_up(opened):
                 _log.error("the tables cannot be read, and are opened or made again: %s", error)
             raise NotReadyError(
                 "the tables of this store cannot be read, and are checked and made again; ask "
                 "again in a moment"
             ) from error
+
+    def _give_up(self, opened: _Opened) -> bool:
+        """Let the next question open relations anew; return whether no other question did this."""
+        with self._lock:
+            is_first = self._opened.get(opened.state) is opened
+            if is_first:
+                del self._opened[opened.state]
+        return is_first
 
     def _prepare(self, opened: _Opened, queries: Sequence[AskQuery]) -> bool:
         """Begin to answer questions for the next request; return whether nothing else was begun."""
@@ -456,7 +476,9 @@ class ServiceTables:
         try:
             found = self._used(key)
             if found is None:
-                files = opened_relations(self._where, store.whole) if self._where else None
+                files = None
+                if self._where:
+                    files = opened_relations(self._where, store.whole, with_texts=True)
                 if files is None and self._where:
                     self._make(store)
                 limits = SqlLimits(_MEMORY, _SECONDS, _ROWS)

@@ -179,7 +179,11 @@ def _of_store(given: Given, question: "MergedQuestion", asking: "Asking") -> "It
         return
     if any(instance.name == _HERE for instance in asking.instances):
         raise UsageError(f"--instance {_HERE}=…: the store has this name; use another one")
-    with open_requested_graph(given) as graph, requested_tables(given, graph) as database:
+    texts = question.query.question.is_of_texts
+    with (
+        open_requested_graph(given) as graph,
+        requested_tables(given, graph, with_texts=texts) as database,
+    ):
         from arclink.analysis.questions.asking import ask
         from arclink.analysis.questions.merged import as_asked
 

@@ -329,10 +329,13 @@ def open_requested_graph(given: Given) -> Scans:
 
 
 @contextmanager
-def requested_tables(given: Given, graph: Scans) -> Iterator["ShownRelations"]:
+def requested_tables(
+    given: Given, graph: Scans, *, with_texts: bool = False
+) -> Iterator["ShownRelations"]:
     """Yield the relations of a store or subset that was opened for the options of `GRAPH`.
 
-    They are made if they do not show its present state.
+    They are made if they do not show its present state. ``with_texts`` is whether texts and words
+    are wanted, too.
 
     Raises:
         UsageError: A package is not installed.
@@ -343,7 +346,8 @@ def requested_tables(given: Given, graph: Scans) -> Iterator["ShownRelations"]:
 
     with analysis_extra():
         from arclink.analysis.relations.database import ShownRelations
-    with ShownRelations(STORE.required(given), graph) as relations:
+    where = STORE.required(given)
+    with ShownRelations(where, graph, with_texts=with_texts) as relations:
         yield relations
 
 

@@ -124,7 +124,8 @@ def _to_question(given: Given, query: "AskQuery", form: "RowFormat") -> _Answer:
     """Answer a question from the tables of a store."""
 
     def answer(graph: Scans) -> Iterator[bytes]:
-        with requested_tables(given, graph) as database:
+        texts = query.question.is_of_texts
+        with requested_tables(given, graph, with_texts=texts) as database:
             from arclink.analysis.questions.asking import ask
             from arclink.analysis.questions.rows import ask_as_rows, said_from
             from arclink.cli.instances import with_notes

@@ -103,7 +103,7 @@ def plain_text(
         read = read or read_page_text(html)
         return read.title, read.language or first_language(language), read.text, read.is_cut
     if mime != PLAIN_TEXT:
-        return (None, None, None, False) if len(mime) > 1 else None
+        return (None, None, None, None) if len(mime) > 1 else None
     plain = text if isinstance(text, str) else text.decode("utf-8", "replace")
     return "", first_language(language), plain[:MOST_TEXT].strip(), len(plain) > MOST_TEXT
 

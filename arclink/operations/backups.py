@@ -96,6 +96,7 @@ BACKUP = Operation((STORE, GRAPH, INTO, NO_VERIFY), _back_up)
 
 def _restore(given: Given, say: Say) -> Restore:
     from arclink.analysis.matrices.slice_cache import remove_derived
+    from arclink.analysis.relations.folder import texts_to_read
 
     store, backup = STORE.required(given), Path(FROM_BACKUP.required(given))
     if is_remote(store):
@@ -116,6 +117,8 @@ def _restore(given: Given, say: Say) -> Restore:
             verifies=not NO_VERIFY_STORE.required(given),
         )
         # Slices, tables and files between the stages were made from the lost store.
+        if texts := texts_to_read(store):
+            say(texts.strip())
         remove_derived(store)
         shutil.rmtree(work_folder(store), ignore_errors=True)
     return done

@@ -432,8 +432,8 @@ def tables(
             in them.
         archives: Where archive files are now, if they were moved: a folder, a URL that ends
             in /, or a file with a name and a path on each line, separated by a tab.
-        remove: Remove the tables, and the slices of analyses; the next query copies or
-            makes them again.
+        remove: Remove the tables, and the slices of analyses. The next query copies or
+            makes them again, but for the text of pages.
         tables_at: Address in HDFS or S3, or a folder, where tasks write the store's tables.
             The store remembers it. By default: next to the store.
         lost: With remove=True and tables_at: the place no longer exists, so nothing is

@@ -38,7 +38,8 @@ _TABLES_AT = Parameter(
 )
 _REMOVE = switch(
     "remove",
-    "Remove the tables, and the slices of analyses; the next query copies or makes them again.",
+    "Remove the tables, and the slices of analyses. The next query copies or makes them again, but "
+    "for the text of pages.",
 )
 _LOST = switch(
     "lost",

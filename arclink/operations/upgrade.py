@@ -12,6 +12,7 @@ from arclink import progress
 from arclink.access.declarations import ARCHIVES, PATH, Given, Parameter, switch
 from arclink.access.texts import counted
 from arclink.analysis.matrices.slice_cache import remove_derived
+from arclink.analysis.relations.folder import texts_to_read
 from arclink.analysis.relations.forgetting import remove_at_addresses
 from arclink.captures.subsets.catalog import SubsetCatalog
 from arclink.counts import Report
@@ -130,12 +131,13 @@ def _make_present(where: str, store: GraphStore, say: Say) -> None:
     takedowns = sum(1 for _ in store.forgotten())
     subsets = SubsetCatalog(where).upgrade()  # first: they fit the old keys, too
     store.upgrade()
+    texts = texts_to_read(where)
     remove_derived(where)
     remove_at_addresses(store)
     further = sum(1 for _ in store.forgotten()) - takedowns
     also = f", and {further:,} more for the present keys of the same pages" if further else ""
     kept = f"{counted(subsets, 'subset')}, {counted(takedowns, 'takedown')}{also}"
-    say(f"{where}: keys and layout are present. Kept: {kept}.")
+    say(f"{where}: keys and layout are present. Kept: {kept}.{texts}")
 
 
 def _read_again(where: str, store: GraphStore, given: Given, say: Say) -> tuple[int, int, int]:

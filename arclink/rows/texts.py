@@ -4,14 +4,14 @@ import orjson
 
 TEXTS = b"texts"
 
-TextParts = tuple[str | None, str | None, str | None, bool]
+TextParts = tuple[str | None, str | None, str | None, bool | None]
 """What `TextRow` has of a page."""
 
-TextRow = tuple[str, str | None, str | None, str | None, bool]
+TextRow = tuple[str, str | None, str | None, str | None, bool | None]
 """The text of a payload, or of a content.
 
 Checksum of the payload, or id of the content; title (null if it is not known), declared language,
-text (null for what has none), and whether the page is longer than what was read.
+text (null for what has none), and whether it is longer than what was read (null without text).
 """
 
 

@@ -30,7 +30,7 @@ from arclink.access.provenance import provenance_of
 from arclink.access.queries import URI
 from arclink.access.texts import printable
 from arclink.analysis.questions.table import QUESTIONS
-from arclink.analysis.relations.columns import CAPTURES, LINKS, Column
+from arclink.analysis.relations.columns import CAPTURES, LINKS, TEXTS, WORDS, Column
 from arclink.captures.locate import find_capture
 from arclink.captures.text import read_text
 from arclink.errors import UsageError
@@ -86,9 +86,10 @@ RESOURCES: Sequence[Resource] = (
     Resource(
         "/sql",
         f"The rows of a query over the tables {_listed('captures', CAPTURES)} and "
-        f"{_listed('links', LINKS)}. USING (content) joins a capture to the links that it shows; "
-        "a capture without content has unknown links, not none. DESCRIBE captures and DESCRIBE "
-        "links have the types.",
+        f"{_listed('links', LINKS)}; if the text of pages was read, also over "
+        f"{_listed('texts', TEXTS)} and {_listed('words', WORDS)}. USING (content) "
+        "joins a capture to the links that it shows; a capture without content has unknown links, "
+        "not none. DESCRIBE captures and DESCRIBE links have the types.",
         _ANY_JSON,
         parameters=(_SQL, SUBSET),
     ),

@@ -16,14 +16,16 @@ from arclink.analysis.charts.pictures import Drawing, Strip, strips
 from arclink.analysis.charts.svg import Axis, Bar, height_of, in_words
 from arclink.analysis.matrices.slices import Level
 from arclink.analysis.questions.queries import AskQuery
+from arclink.analysis.questions.rows import besides
 from arclink.analysis.questions.table import QuestionScope
 from arclink.known import KnownLinks
 from arclink.model import Timestamp
+from arclink.service.pages.browse import browse_address
 from arclink.service.pages.requests import View, about, download, part_of
 from arclink.uris.hosts import host_of, is_ip_address
 
 if TYPE_CHECKING:
-    from arclink.analysis.questions.asking import AskAnswer, KnownCaptures
+    from arclink.analysis.questions.asking import AskAnswer, KnownCaptures, KnownTexts
 
 Ends = tuple[str, str]
 """Names of both ends of links."""
@@ -195,7 +197,7 @@ ASK = "ask"
 """The parameter with the name of a question."""
 
 
-_WORDS = frozenset({"text", "term", "title", "title_before"})
+_WORDS = frozenset({"text", "term", "title", "title_before", "snippet"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +222,8 @@ def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
     rows, ranks = answer.table.to_pylist(), query.question.ranks
     most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
 
+    has_hits = query.question.is_of_texts and "snippet" in query.question.columns
+
     def cell(name: str, value: object, row: Mapping[str, Any]) -> Cell:
         if is_unknown(name, row):
             return Cell("text", UNKNOWN)
@@ -231,15 +235,26 @@ def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
             level = query.level if has_level else Level.URI
             return Cell("name", value, about_name(str(value), level) if value else "")
         if name in TIME_COLUMNS:
-            return Cell("time", value)
+            return Cell("time", value, _then(name, row) if has_hits else "")
         if isinstance(value, float):
             return Cell("number", round(value, 3))
         if isinstance(value, int) and not name.startswith("status"):
             share = round(height_of(value, most), 1) if name == ranks else 0
-            return Cell("number", value, share=share)
+            return Cell("number", value, _linkers_then(name, row) if has_hits else "", share)
         return Cell("words" if name in _WORDS else "text", value)
 
     return [{name: cell(name, value, row) for name, value in row.items()} for row in rows]
+
+
+def _then(time: str, row: Mapping[str, Any]) -> str:
+    """Return the address of a page that has words, as it was at a time of the row."""
+    return browse_address(row[time], row.get("page") or row["name"]) if row[time] else ""
+
+
+def _linkers_then(count: str, row: Mapping[str, Any]) -> str:
+    """Return the address of the links to a page when it last had words, for their number."""
+    then = row["last"] and row["last"][:8]
+    return about(row["name"], View.LINKS, direction="in", at=then) if count == "pages" else ""
 
 
 def about_name(name: str, level: Level | None) -> str:
@@ -270,7 +285,9 @@ def title_of(query: AskQuery) -> str:
     return f"{query.question.asks} {heading_of(query) or 'The whole archive'}"
 
 
-def captures_facts(query: AskQuery, known: "KnownCaptures", label: str) -> dict[str, Any]:
+def captures_facts(
+    query: AskQuery, known: "KnownCaptures", label: str, texts: "KnownTexts | None" = None
+) -> dict[str, Any]:
     """Return the captures that an answer is read from, through time."""
     if known.first is None or known.last is None:
         return {"known": known}
@@ -280,6 +297,8 @@ def captures_facts(query: AskQuery, known: "KnownCaptures", label: str) -> dict[
     return {
         "known": known,
         "label": label,
+        "what": "text" if query.question.is_of_texts else "links",
+        "besides": besides(**texts._asdict()) if texts else "",
         "axis": axis,
         "bars": bars,
         "pictures": {"captures": lambda: strips(title, [row], axis)},

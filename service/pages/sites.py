@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,7 +28,7 @@ from arclink.analysis.questions.queries import (
     similar_queries,
 )
 from arclink.analysis.questions.table import MEANINGS, QUESTIONS, QuestionScope
-from arclink.errors import UsageError
+from arclink.errors import NoTextsError, UsageError
 from arclink.model import Timestamp
 from arclink.service.pages.answers import (
     ASK,
@@ -148,6 +148,7 @@ _MOST_LANES = 12
 
 
 _OF_ADDRESSES = frozenset(".:/")
+_QUOTES = frozenset('"\u201c\u201d\u201e\u201f')
 _IS_WHOLE_ADDRESS = re.compile(r"https?://|\*\.", re.IGNORECASE)
 
 
@@ -158,20 +159,28 @@ def is_about_site(parameters: Iterable[tuple[str, str]]) -> bool:
     return written is not None or ASK in given or SCOPE.name in given  # `at` is a time on pages
 
 
-def words_typed(parameters: Iterable[tuple[str, str]]) -> str:
+def words_typed(
+    parameters: Iterable[tuple[str, str]], question: Callable[[], str] = lambda: "find"
+) -> str:
     """Return the address of the page that finds words; empty if no words are in the field.
 
     The field of the form has the address of a page or a site. What cannot be one, because it has
-    blanks, or no dot, colon or slash, is words to find; an asterisk alone is the whole archive.
+    blanks, or no dot, colon or slash, or begins with a quotation mark, is words to find; an
+    asterisk alone is the whole archive.
+
+    Args:
+        parameters: Of the request.
+        question: Returns the question that finds words.
     """
     given = dict(parameters)
     text = (given.get("uri") or "").strip()
-    is_address = "://" in text or (len(text.split()) == 1 and not _OF_ADDRESSES.isdisjoint(text))
+    is_word = len(text.split()) == 1 and (_OF_ADDRESSES.isdisjoint(text) or text[0] in _QUOTES)
+    is_address = "://" in text or (len(text.split()) == 1 and not is_word)
     if not text or not text.isprintable() or is_address or len(given) > 1:
         return ""
     if text == EVERYTHING:
         return "?"
-    return address_with([(ASK, "find"), (WORDS.name, text)])
+    return address_with([(ASK, question()), (WORDS.name, text)])
 
 
 def several_typed(parameters: Iterable[tuple[str, str]]) -> str:
@@ -211,7 +220,8 @@ def show_site(
     growth = sort_out((pair for pair in pairs if pair[0] in of_growth), OF_GROWTH)
     of_question = (pair for pair in pairs if pair[0] not in {ASK, *of_growth})
     given = sort_out(of_question, ASK_PARAMETERS)
-    query = AskQuery.of(given, name=name or next(iter(QUESTIONS)))
+    form = {} if given.text(WORDS) else {"words": ()}  # a question without words that it needs
+    query = AskQuery.of(given, name=name or next(iter(QUESTIONS)), **form)
     if name:
         shown, words = _whole(given, growth, query, store, tables)
     else:
@@ -300,8 +310,15 @@ def _tabs(given: Given, name: str) -> list[tuple[str, str, bool, str]]:
     of_question = (LEVEL, BY, EXTERNAL, LIMIT, WORDS, TERM)
     about_it = pairs_of(given, *(one.name for one in of_question))
     glance = address_with(about_it) if about_it else "?"
+    words = [(WORDS.name, text)] if (text := given.text(WORDS)) else []
+    of_words = {True: words, False: words, None: []}
     return [("At a glance", glance, not name, "")] + [
-        (question.title, address_with([*about_it, (ASK, one)]), one == name, "")
+        (
+            question.title,
+            address_with([*about_it, *of_words[question.words], (ASK, one)]),
+            one == name,
+            "",
+        )
         for one, question in QUESTIONS.items()
         if not question.needs_address or given.found(ADDRESSES)[1]
     ]
@@ -314,14 +331,6 @@ def _whole(
     if query.name == LINKS:
         query = replace(query, asked=query.asked[:MOST_OPEN])
     question = query.question
-    answer = tables.answer(store, query)
-    names = answer.table.column_names
-    pictures, growing, unmade, over = _drawn(given, growth, query, answer, store, tables)
-    if unmade and not over:
-        will_change()
-    everything = [*pairs_of(given, LIMIT.name), (LIMIT.name, "0")]
-    downloads = table_formats(f"ask/{query.name}", everything, has_uris=query.has_uris)
-    words = {"question": question, "what": question.title, "over": over, "growing": growing}
     controls = {
         "asked_of": (len(query.asked), asked) if asked > len(query.asked) else None,
         "given": [
@@ -331,11 +340,32 @@ def _whole(
         "level": query.level,
         "by": "" if query.windows == Windows(question.period) else query.windows.written,
         "is_external": query.is_external,
-        "words": given.text(WORDS) if query.name == "find" else None,
+        "words": None if question.words is None else given.text(WORDS),
         "since": given.text(FROM),
         "until": given.text(TO),
-        "has_no_graph": OF_GRAPH[0] in unmade and not growing,
     }
+    blocks = [
+        PageBlock("controls", "question_form", lambda: controls),
+        PageBlock("notes", "graph_notes", lambda: controls),
+    ]
+    words: dict[str, Any] = {"question": question, "what": question.title}
+    if question.words and not query.words:
+        controls["note"] = f"Type {WORDS.form.allowed}."
+        return PageParts(blocks), words
+    try:
+        answer = tables.answer(store, query)
+    except NoTextsError as error:
+        controls["note"] = f"Unknown: {error}."
+        will_change()
+        return PageParts(blocks), words
+    names = answer.table.column_names
+    pictures, growing, unmade, over = _drawn(given, growth, query, answer, store, tables)
+    if unmade and not over:
+        will_change()
+    controls["has_no_graph"] = OF_GRAPH[0] in unmade and not growing
+    words = {**words, "over": over, "growing": growing}
+    everything = [*pairs_of(given, LIMIT.name), (LIMIT.name, "0")]
+    downloads = table_formats(f"ask/{query.name}", everything, has_uris=query.has_uris)
 
     def rows() -> Mapping[str, Any]:
         shown = cells(query, answer)
@@ -354,11 +384,8 @@ def _whole(
     label = "Captures of the archive"
     if heading_of(query) and question.basis.value == "part":
         label = "Captures of it"
-    blocks = [
-        PageBlock("controls", "question_form", lambda: controls),
-        PageBlock("captures", "history", partial(captures_facts, query, answer.known, label)),
-        PageBlock("notes", "graph_notes", lambda: controls),
-    ]
+    captures = partial(captures_facts, query, answer.known, label, texts=answer.texts)
+    blocks.insert(1, PageBlock("captures", "history", captures))
     if not answer.known.captures:
         return PageParts(blocks, downloads), words
     lanes = _lanes(query, answer)
@@ -441,39 +468,56 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> Mapping[str, Any]:
     """Return the greatest rows through time; nothing without periods, or for several addresses."""
     ranks, what = query.question.ranks, query.question.columns[0]
     ends, period = answer.known, query.windows.period
-    has_lanes = ranks and period and "period" in answer.table.column_names
-    # Links are drawn as matrices; an answer by calendar is of two periods.
-    if query.name == LINKS or query.question.is_by_calendar or len(query.asked) > 1:
+    is_share, names = _SHARE in query.question.columns, answer.table.column_names
+    drawn = _SHARE if is_share else ranks
+    # Links are drawn as matrices; other answers by calendar than bursts are of two periods.
+    if query.name == LINKS or len(query.asked) > 1 or not drawn:
         return {}
-    if not (has_lanes and ranks and period and ends.first and ends.last):
+    if query.question.is_by_calendar and "begins" not in names:
         return {}
+    has_lanes = "period" in names or "begins" in names
+    if not (has_lanes and period and ends.first and ends.last):
+        return {}
+    axis = Axis(period, ends.first, ends.last, answer.periods(period))
     rows: dict[str, list[Mapping[str, Any]]] = {}
     places: dict[str, int] = {}  # of rows with one number, the order of the answer decides
     known: dict[str, set[str]] = {}  # the periods in which something is known of a linker
     taken: Counter[str] = Counter()
     for row in answer.table.to_pylist():
-        name = row[what] or ""
+        name, then = row[what] or "", row.get("period", "")
         if query.question.names_linkers and row[ranks] is not None:
-            known.setdefault(name, set()).add(row["period"])
-        if not row[ranks]:  # a linker without links in a period, or nothing is known of it then
+            known.setdefault(name, set()).add(then)
+        # A linker without links in a period, or nothing is known of it then. A word is drawn, too,
+        # if nothing says it.
+        if row[drawn] is None or not (row[drawn] or is_share):
             continue
         rows.setdefault(name, []).append(row)
-        places[name] = min(places.get(name, taken[row["period"]]), taken[row["period"]])
-        taken[row["period"]] += 1
+        places[name] = min(places.get(name, taken[then]), taken[then])
+        taken[then] += 1
     greatest = sorted(
-        rows, key=lambda name: (-max(row[ranks] for row in rows[name]), places[name], name)
+        rows,
+        key=lambda name: (
+            -max(row[ranks] for row in rows[name]) if ranks else 0,
+            places[name],
+            name,
+        ),
     )
     chosen = greatest[: shown_of(len(greatest), _MOST_LANES)]
     if not chosen:
         return {}
-    counts = {name: {row["period"]: row[ranks] for row in rows[name]} for name in chosen}
+    counts = {
+        name: {unit: row[drawn] for row in rows[name] for unit in _units_of(row, axis)}
+        for name in chosen
+    }
     full = most_of(counts.values())
-    axis = Axis(period, ends.first, ends.last, answer.periods(period))
+    noun, nouns = ranks.removesuffix("s"), ranks
+    if is_share:
+        noun = nouns = "% of pages" if ranks else "% of captures with known text"
     lanes = [
         Lane(
             name,
             about_name(name, query.level) if what == "name" and name else None,
-            axis.bars(counts[name], ranks.removesuffix("s"), ranks, full),
+            axis.bars(counts[name], noun, nouns, full),
             max(counts[name].values()),
             Timestamp(min(row.get("first") or ends.first for row in rows[name])),
             Timestamp(max(row.get("last") or ends.last for row in rows[name])),
@@ -481,16 +525,34 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> Mapping[str, Any]:
         )
         for name in chosen
     ]
+    if is_share and "read" in names:
+        read = {row["period"]: row["read"] for row in rows[chosen[0]]}
+        bars, label = axis.bars(read, "capture", "captures"), "captures with known text"
+        most = most_of([read])
+        lanes.append(Lane(label, None, bars, most, ends.first, ends.last, axis.unknown()))
     return {
-        **lanes_facts("lanes", title_of(query), lanes, axis, "in", full, ranks),
+        **lanes_facts("lanes", title_of(query), lanes, axis, "in", full, nouns),
         "tables": (),
-        "small": f"with the greatest number in one {period.name.lower()}",
+        "small": f"per cent{nouns[1:]}"
+        if is_share
+        else f"with the greatest number in one {period.name.lower()}",
         "caption": query.question.asks,
         "what": query.question.asks,
-        "column": answer.table.column_names[1].capitalize(),
+        "column": what.capitalize(),
         "wordless": "no words or no host",
-        "counted": ranks.capitalize(),
+        "counted": "At most" if is_share else ranks.capitalize(),
     }
+
+
+_SHARE = "percent"
+"""The column of shares, which are drawn in place of what orders rows."""
+
+
+def _units_of(row: Mapping[str, Any], axis: Axis) -> Iterable[str]:
+    """Return the units of time that a row is about: a period, or all those of a burst."""
+    if "begins" not in row:
+        return [row["period"]]
+    return [unit for unit in axis.units if row["begins"] <= unit <= row["ends"]]
 
 
 def _at_a_glance(

@@ -404,3 +404,27 @@ def test_the_text_of_a_page_has_its_links(tmp_path: Path) -> None:
     assert list(text.lines()) == ["T", "", "News", "See möreclick", "- one"]
     targets = [run.target for block in text.blocks for run in block.runs if run.target]
     assert targets == ["http://a.example/x/y"]
+
+
+def test_the_text_of_xhtml_is_read_as_its_links_are(tmp_path: Path) -> None:
+    page = (
+        b"<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml' xml:lang='pt-BR'><head>"
+        b"<title/><script src='x'/></head><body><p>one<br/><a href='y'>two</a></p></body></html>"
+    )
+    head = (b"HTTP/1.1 200 OK", b"Content-Type: application/xhtml+xml", b"Content-Language: de")
+    with graph_of(tmp_path, [Record(A, T1, page, head)]) as graph, graph.get(A) as capture:
+        text, plain = read_text(capture), read_text(capture, has_links=False)
+    assert (text.text, text.language) == ("one\ntwo", "pt-br")
+    assert text.blocks[1].runs[0].target == "http://a.example/y"
+    assert (plain.text, plain.blocks[1].runs[0].target) == (text.text, None)
+
+
+@pytest.mark.parametrize(
+    ("header", "language"), [("De-AT , en", "de-at"), (", en", None), ("", None)]
+)
+def test_the_header_declares_the_language_if_the_page_does_not(
+    tmp_path: Path, header: str, language: str | None
+) -> None:
+    head = (b"HTTP/1.1 200 OK", b"Content-Type: text/html", f"Content-Language: {header}".encode())
+    with graph_of(tmp_path, [Record(A, T1, ONE, head)]) as graph, graph.get(A) as capture:
+        assert read_text(capture).language == language

@@ -18,6 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 from arclink import native
 from arclink.errors import CdxError
 from arclink.extract.html import _A, _CLOSER_LOOK, DEFAULT_KINDS, _elements
+from arclink.extract.page_text import _KINDS, _WITH_LINKS
 from arclink.filter.rules import Rules
 from arclink.filter.selection import Mapper, reduce_captures
 from arclink.filter.shuffle import Pair
@@ -254,6 +255,24 @@ def test_links_of_a_page_are_equal_in_both_forms(page: str, most: int, longest: 
 
     in_python, compiled = BUT_PLAIN_LINKS
     assert taken(compiled) == taken(in_python)
+
+
+READ_BLOCKS = pair("text_blocks.read_blocks")
+text_pieces = st.sampled_from(
+    [
+        *("<p>", "<li>", "<pre>", "</pre>", "<br>", "<a href=x>", "<a b>", "</a>", "<b c='d'>"),
+        *("<img alt=' e'>", "<a<b hidden>", "<!-- > -->", "f", " ", "\n\n", "&lt;", "&nbsp;"),
+        "\u20ac",
+    ]
+)
+
+
+@given(st.lists(text_pieces, max_size=30).map("".join), st.integers(0, 30))
+def test_blocks_of_a_page_are_equal_in_both_forms(page: str, most: int) -> None:
+    body = LexborHTMLParser(page).body
+    html = (body.inner_html if body else None) or ""
+    in_python, compiled = (read(html, _WITH_LINKS, _KINDS, str.upper, most) for read in READ_BLOCKS)
+    assert compiled == in_python
 
 
 TAKE_PLAIN = pair("cdx.take_plain")

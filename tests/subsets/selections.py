@@ -55,7 +55,7 @@ VALUES = {
 }
 PICKS = ["", "latest", "first", "nearest@20100115", "nearest@2009"]
 
-_conditions = st.sampled_from(
+conditions = st.sampled_from(
     [Condition(name, value) for name, values in VALUES.items() for value in values]
 )
 
@@ -69,7 +69,12 @@ def _groups(parts: st.SearchStrategy[Selection]) -> st.SearchStrategy[Selection]
     )
 
 
-selections: st.SearchStrategy[Selection] = st.recursive(_conditions, _groups, max_leaves=6)
+def selections_of(parts: st.SearchStrategy[Condition]) -> st.SearchStrategy[Selection]:
+    """Return selections that are made of some conditions."""
+    return st.recursive(parts, _groups, max_leaves=6)
+
+
+selections = selections_of(conditions)
 """Selections of captures of the demo archive."""
 
 _COLUMNS = (

@@ -79,7 +79,7 @@ def test_the_example_of_cornell_selects_text_pages_of_a_domain_and_time(
 def test_the_example_of_webbase_selects_pages_that_point_to_a_uri(
     demo_store: GraphStore, capture_table: CaptureTable
 ) -> None:
-    """The other part of the example, a word in the title, waits for full text."""
+    """The other part of the example, a word in the title, is in ``test_words.py``."""
     text = f"links-to:{WEBBASE} and (mime:text/html or mime:warc/revisit)"
     captures = list(Evaluation(demo_store, parse_selection(text)).scan())
     linking = capture_table.rows(

@@ -21,7 +21,7 @@ from arclink.access.queries import LONGEST_URI
 from arclink.access.texts import printable
 from arclink.analysis.matrices.slices import EVER, Level
 from arclink.analysis.questions.queries import AskQuery
-from arclink.analysis.questions.rows import about_query
+from arclink.analysis.questions.rows import TextsFields, about_query
 from arclink.analysis.questions.table import COLUMNS, COUNTS_OF_CAPTURES
 from arclink.errors import InstanceError
 from arclink.known import KnownLinks
@@ -60,12 +60,13 @@ class ArchiveRows:
         rows: Its rows by key, in its order, with all columns of `columns_of`.
         unread: Rows that only say that nothing is known in a window.
         captures: Number of captures that it read; None if it did not answer.
-        links_known: Number of these whose links are known.
+        links_known: Number of these whose links are known, or whose text.
         first: Timestamp of the oldest; None without captures.
         last: Timestamp of the newest.
         by_period: Number of captures in each window.
         unknown: Why no row does not mean "none"; empty if it does.
         provenance: Where its answer is from; None if it does not say it.
+        texts: Captures whose text is not known; None if it does not say it.
     """
 
     rows: Mapping[RowKey, Row] = field(default_factory=dict)
@@ -77,13 +78,14 @@ class ArchiveRows:
     by_period: Mapping[str, int] = field(default_factory=dict)
     unknown: str = ""
     provenance: Provenance | None = None
+    texts: TextsFields | None = None
 
 
 def columns_of(query: AskQuery) -> tuple[str, ...]:
     """Return the columns of an answer, as `arclink.analysis.questions.asking.ask` makes them."""
     question, columns = query.question, query.question.columns
     has_windows = query.windows != EVER
-    has_counts = has_windows and question.is_of_links and not question.is_by_calendar
+    has_counts = has_windows and question.needs_read and not question.is_by_calendar
     needed = {"asked": len(query.asked) > 1, "period": has_windows}
     return (
         *(name for name, is_needed in needed.items() if is_needed and name not in question.lacks),
@@ -161,7 +163,7 @@ def accepted_answer(document: object, query: AskQuery) -> tuple[ArchiveRows, Cou
         lacks = f"it has more rows than the {len(members):,}{of_all} that were read"
     unknown = others.get("unknown")
     if not (rows or isinstance(unknown, str)):  # an older ArcLink may not say it
-        read = links_known if query.question.is_of_links else captures
+        read = links_known if query.question.needs_read else captures
         unknown = KnownLinks(captures, read).why_unknown("from then")
     return (
         ArchiveRows(
@@ -174,6 +176,7 @@ def accepted_answer(document: object, query: AskQuery) -> tuple[ArchiveRows, Cou
             by_period,
             printable(unknown[:_LONGEST_REASON]) if isinstance(unknown, str) else "",
             Provenance.told(others.get("provenance")),
+            _texts(others.get("texts")),
         ),
         +refused,
         lacks,
@@ -260,6 +263,16 @@ def _is_unread(row: Row, query: AskQuery) -> bool:
     return "period" in row and all(
         row[name] is None for name in query.question.columns if name not in COUNTS_OF_CAPTURES
     )
+
+
+def _texts(members: object) -> TextsFields | None:
+    match members:
+        case {"cut": cut, "others": others, "unread": unread} if (
+            _is_count(cut) and _is_count(others) and _is_count(unread)
+        ):
+            return {"cut": cut, "others": others, "unread": unread}
+        case _:
+            return None
 
 
 def _counts(members: object) -> Iterator[tuple[str, int]]:

@@ -30,11 +30,11 @@ from arclink.analysis.questions.table import (
     SliceGroups,
 )
 from arclink.analysis.relations.database import RelationsDatabase, prepared, with_integers
-from arclink.analysis.relations.found import NO_TEXTS, found_terms
+from arclink.analysis.relations.found import found_terms
 from arclink.analysis.relations.parts import LAST, WebPart
 from arclink.analysis.relations.sql_texts import COMMON, text_of
 from arclink.analysis.relations.writing import quoted
-from arclink.errors import UsageError
+from arclink.errors import NoTextsError
 from arclink.known import NOTHING, KnownLinks, known_by, known_in
 from arclink.model import ALL_TIME, Surt, Timestamp
 from arclink.portions import portions
@@ -86,7 +86,7 @@ _TEXTS = """
         count(*) FILTER (NOT has_text OR starts_with(content, 'redirect:')),
         count(*) FILTER (has_text IS NULL AND NOT starts_with(content, 'redirect:'))
     FROM of_any_part LEFT JOIN (
-        SELECT content, is_cut, text IS NOT NULL AS has_text FROM texts
+        SELECT content, is_cut, is_cut IS NOT NULL AS has_text FROM texts
     ) USING (content)
     WHERE is_asked_time(timestamp) AND content IS NOT NULL
 """
@@ -335,7 +335,7 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     Raises:
         LimitError: The answer exceeds a limit of the database.
         OperatorError: The files of the relations cannot be read.
-        UsageError: The question is about texts, and none was read.
+        NoTextsError: The question is about texts, and none was read.
     """
     ready = _ready(database, query)
     if query.question.has_terms:
@@ -435,7 +435,7 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
     database.set(_values(database, query))
     if query.question.is_of_texts:
         if not database.has_texts:
-            raise UsageError(NO_TEXTS)
+            raise NoTextsError
         prepared(database, "\n".join((*views, "SELECT words_of('')")), {})  # defines the macro
         if query.words:
             found = found_terms(database, query.words)

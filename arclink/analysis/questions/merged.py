@@ -35,9 +35,11 @@ from arclink.analysis.questions.queries import ASK_PARAMETERS, LIMIT, MIN_HOSTS,
 from arclink.analysis.questions.rows import (
     AskedQuestionFields,
     KnownCapturesFields,
+    TextsFields,
     about_query,
     ask_as_rows,
     asked_line,
+    besides,
     read_from,
 )
 from arclink.analysis.questions.table import COLUMNS, MEANINGS, Merge
@@ -340,6 +342,7 @@ class _AnsweringArchive(ReportFields):
 
     rows: int
     captures: KnownCapturesFields | None
+    texts: NotRequired[TextsFields]
     unknown: Annotated[str | None, "Why no rows does not mean that there is nothing."]
     provenance: ProvenanceFields | None
 
@@ -396,6 +399,7 @@ def _fields(rows: ArchiveRows, report: ArchiveReport) -> Mapping[str, object]:
     return {
         **archive_fields(report),
         "captures": captures,
+        **({"texts": rows.texts} if rows.texts else {}),
         "unknown": unknown,
         "provenance": provenance,
     }
@@ -409,6 +413,8 @@ def _lines(answer: MergedRows, unknown: str) -> Iterator[str]:
         if rows.captures:
             counts = rows.captures, rows.links_known, rows.first, rows.last
             yield f"  read from {read_from(query, *counts)}"
+        if rows.texts and (line := besides(**rows.texts)):
+            yield f"  {line[0].lower()}{line[1:]}"
         if rows.unknown:
             yield f"  unknown: {rows.unknown}"
     if question.is_of_links:

@@ -301,7 +301,7 @@ class AskQuery(DeclaredQuery):
         if WORDS.optional(given) and question.words is None:
             why = f"is only for {', '.join(_OF_WORDS)}: it would leave out no row of this question"
             raise ConflictError(WORDS.name, given.text(WORDS), why)
-        if question.words and not WORDS.optional(given):
+        if question.words and "words" not in otherwise and not WORDS.optional(given):
             raise BadParameterError(WORDS.name, "", f"words to find: {WORDS.form.allowed}")
         windows = BY.optional(given) or Windows(question.period)
         if question.is_timeless:

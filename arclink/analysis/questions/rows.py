@@ -17,7 +17,7 @@ from arclink.model import ALL_TIME, Timestamp
 from arclink.store.protocols import Scans
 
 if TYPE_CHECKING:
-    from arclink.analysis.questions.asking import AskAnswer, KnownTexts
+    from arclink.analysis.questions.asking import AskAnswer
 
 
 ASK_FORMATS = {**ROW_FORMATS, **SEED_FORMATS}
@@ -81,7 +81,7 @@ class KnownCapturesFields(TypedDict):
     """The captures that an answer is read from."""
 
     count: _Captures
-    links_known: Annotated[_Captures, "Those with known links."]
+    links_known: Annotated[_Captures, "Those whose links, or text, are known."]
     first: Timestamp | None
     last: Timestamp | None
     by_period: Annotated[Mapping[str, _Captures], "Captures of each window."]
@@ -195,8 +195,8 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
         elif not query.kinds.is_all:
             rows += "; --kinds all counts links of other kinds, too"
     yield f"{shown:,} of {rows}; --limit 0 shows all" if answer.left_out else rows
-    if answer.texts is not None:
-        yield from _texts_line(answer.texts)
+    if answer.texts and (line := besides(**answer.texts._asdict())):
+        yield line
     if answer.unchanged is not None:
         yield f"{counted(answer.unchanged, 'page')} compared without a difference"
     if answer.added:
@@ -211,15 +211,15 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
         yield f"Captures: {counts}"
 
 
-def _texts_line(texts: "KnownTexts") -> Iterator[str]:
-    """Yield what is not known of texts, in words."""
+def besides(cut: int, others: int, unread: int) -> str:
+    """Return what is not known of texts (`TextsFields`) in words; empty if all is known."""
     said = [
-        (texts.unread, "captures whose text was not read (arclink tables --text)"),
-        (texts.others, "captures that are no text"),
-        (texts.cut, "captures of which only a part was read"),
+        (unread, "whose text was not read (arclink tables --text)"),
+        (others, "without text"),
+        (cut, "of which only a part was read"),
     ]
-    if found := [f"{number:,} {what}" for number, what in said if number]:
-        yield f"Besides: {', '.join(found)}"
+    found = [f"{counted(number, 'capture')} {what}" for number, what in said if number]
+    return f"Besides: {', '.join(found)}" if found else ""
 
 
 def _read_part(query: AskQuery) -> str:

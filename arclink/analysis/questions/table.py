@@ -209,7 +209,7 @@ COLUMNS: Mapping[str, AnswerColumn] = {
         "Per cent of the captures whose text is known; `bursts`: of pages in the burst."
     ),
     "usual": _decimal("Per cent of pages at any time."),
-    "begins": _text("First window of the burst."),
+    "begins": _text("First window of the burst.", Merge.NAME),
     "ends": _text("Last window of the burst."),
     "weight": _decimal(
         "How much cheaper it is to explain the pages of these windows by a burst (Kleinberg 2002)."

@@ -111,7 +111,11 @@ TEXTS = (
         _TEXT,
         "Its text, a line for each line of the page; null if it is no HTML and no plain text.",
     ),
-    Column("is_cut", "BOOLEAN", "Whether the page is longer than what was read."),
+    Column(
+        "is_cut",
+        "BOOLEAN",
+        "Whether the page is longer than what was read; null if it has no text here.",
+    ),
 )
 """A row per content whose text was read, sorted by content."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Semaphore, Thread
@@ -33,7 +34,7 @@ from arclink.files.atomic import folder_next_to
 from arclink.model import Kind
 from arclink.store.protocols import Scans
 
-_KEY = {
+KEY = {
     "surt": "surt",
     "timestamp": "timestamp",
     "written": "coalesce(written, uri)",
@@ -288,6 +289,7 @@ class ShownRelations(RelationsDatabase):
         limits: What each query may use.
         folder: Folder for temporary files; that of the system if not given.
         files: The relations, if the caller has opened them; closed with this.
+        with_texts: Whether it shows texts and words, too (`held_relations`).
 
     Attributes:
         has_texts: Whether texts of contents were read; without them, `texts` and `words` are empty.
@@ -304,6 +306,8 @@ class ShownRelations(RelationsDatabase):
         limits: SqlLimits | None = None,
         folder: Path | None = None,
         files: HeldRelations | None = None,
+        *,
+        with_texts: bool = False,
     ) -> None:
         with ExitStack() as opened:
             if files is not None:
@@ -312,19 +316,20 @@ class ShownRelations(RelationsDatabase):
             parent = folder or Path(tempfile.gettempdir())
             work = opened.enter_context(folder_next_to(parent / "sql"))
             if files is None:
+                held = partial(held_relations, where, store.whole, with_texts=with_texts)
                 try:
-                    held = held_relations(where, store.whole, None if where else work / "tables")
+                    files = held(None if where else work / "tables")
                 except FullDiskError:
                     raise
                 except WriteError:  # the folder of the store is read-only
-                    held = held_relations(where, store.whole, work / "tables")
-                files = opened.enter_context(held)
+                    files = held(work / "tables")
+                opened.enter_context(files)
             super().__init__(limits, work)
             opened.callback(self.connection.close)
             self._check_files = files.check
             files.show_to(self.connection)
             self._names = [name for names in files.names.values() for name in names]
-            self.has_texts = bool(files.names["texts"])
+            self.has_texts = bool(files.names.get("texts"))
             if store is store.whole:
                 self._show(files)
             else:
@@ -332,8 +337,8 @@ class ShownRelations(RelationsDatabase):
             self._opened = opened.pop_all()
 
     def _show(self, files: HeldRelations) -> None:
-        for name, paths in files.names.items():
-            self.run(f"CREATE VIEW {name} AS FROM {reading(paths) if paths else _none_of(name)}")
+        for name in RELATIONS:
+            self.run(f"CREATE VIEW {name} AS FROM {_rows_of(name, files)}")
 
     def _show_part(self, files: HeldRelations, store: Scans) -> None:
         """Show the captures of a view, and the links of the contents that they show.
@@ -341,17 +346,15 @@ class ShownRelations(RelationsDatabase):
         A view may show a capture, but not what it shows: a revisit of a payload that only a hidden
         capture holds.
         """
-        keys = [(f"shown_{name}", arrow.string()) for name in _KEY]
-        values = [RELATION.getters[name] for name in _KEY]
+        keys = [(f"shown_{name}", arrow.string()) for name in KEY]
+        values = [RELATION.getters[name] for name in KEY]
         found = (
             (*(value(one) for value in values), store.shows_payload(one))
             for one in store.scan_mementos()
         )
         self.add_table("shown", arrow.schema([*keys, ("is_shown", arrow.bool_())]), found)
         # IS NOT DISTINCT FROM: a checksum may be null.
-        same = " AND ".join(
-            f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in _KEY.items()
-        )
+        same = " AND ".join(f"{sql} IS NOT DISTINCT FROM shown_{name}" for name, sql in KEY.items())
         part = f"FROM {reading(files.names['captures'])} AS c SEMI JOIN"
         self.run(
             f"CREATE TABLE captures AS SELECT c.* {part} shown ON {same} AND is_shown UNION ALL "
@@ -359,20 +362,19 @@ class ShownRelations(RelationsDatabase):
             f"NULL AS shown_mime) {part} shown ON {same} AND NOT is_shown"
         )
         self.run("DROP TABLE shown")
-        for name, paths in files.names.items():
-            if name != "captures":
-                rows = reading(paths) if paths else _none_of(name)
-                self.run(
-                    f"CREATE VIEW {name} AS FROM {rows} WHERE content IN (SELECT content "
-                    "FROM captures WHERE content IS NOT NULL)"
-                )
+        shown = "SELECT content FROM captures WHERE content IS NOT NULL"
+        for name in [one for one in RELATIONS if one != "captures"]:
+            rows = f"{_rows_of(name, files)} WHERE content IN ({shown})"
+            self.run(f"CREATE VIEW {name} AS FROM {rows}")
 
     def close(self) -> None:
         self._opened.close()
 
 
-def _none_of(relation: str) -> str:
-    """Return the SQL of a relation without rows: no text of a store was read."""
+def _rows_of(relation: str, files: HeldRelations) -> str:
+    """Return the SQL of a relation; without files, it has no rows."""
+    if paths := files.names.get(relation):
+        return reading(paths)
     columns = ", ".join(f"NULL::{column.kind} AS {column.name}" for column in RELATIONS[relation])
     return f"(SELECT {columns} WHERE false)"
 
@@ -396,10 +398,10 @@ class SqlDatabase(ShownRelations):
         *,
         is_closed: bool = False,
     ) -> None:
-        super().__init__(where, store, limits)
+        super().__init__(where, store, limits, with_texts=not is_closed or store is store.whole)
         self.run("DROP VIEW links_by_page")  # what users need is in the two others
-        if not self.has_texts or (is_closed and store is not store.whole):
-            # Without texts, no row would look like none. Copies of them could have any size.
+        if not self.has_texts:
+            # No row would look like none. Of a closed database, copies could have any size.
             self.run("DROP VIEW texts")
             self.run("DROP VIEW words")
         if is_closed and store is not store.whole:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
+from shlex import quote
 
 from arclink.errors import InputError, SealError
 from arclink.files.atomic import locked_folder, room_for
@@ -37,6 +38,13 @@ def have_texts(where: str) -> bool:
         parts = json.loads(read_rows(tables_folder(where) / STATE, KIND)[0]).get("parts", {})
         return bool(parts.get("texts") or parts.get("read"))
     return False
+
+
+def texts_to_read(where: str) -> str:
+    """Return what to do to have texts again that are removed with the tables; empty without any."""
+    if not have_texts(where):
+        return ""
+    return f" To read the text of its pages again: arclink tables --text --store {quote(where)}"
 
 
 @contextmanager

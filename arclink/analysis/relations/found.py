@@ -6,12 +6,6 @@ from arclink.analysis.relations.database import RelationsDatabase
 from arclink.analysis.relations.parts import LAST
 from arclink.analysis.relations.writing import quoted
 
-NO_TEXTS = (
-    "the text of pages was not read: run `arclink tables --text --store STORE`, and each later "
-    "build keeps it"
-)
-"""Why a question about texts has no answer."""
-
 
 def found_terms(database: RelationsDatabase, terms: Sequence[str]) -> str:
     """Return the SQL of the contents that have terms, a row for each term of a content.

@@ -115,6 +115,16 @@ def are_current(where: str, store: Additions) -> bool:
     return _current(tables_folder(where), store) is not None
 
 
+def has_texts(where: str) -> bool:
+    """Return whether the text of any page of a store was read."""
+    state = read_state(tables_folder(where))
+    return state is not None and _has_texts(state)
+
+
+def _has_texts(state: RelationsState) -> bool:
+    return bool(state.parts["texts"] or state.parts["read"])
+
+
 def _current(folder: Path, store: Additions) -> RelationsState | None:
     state = read_state(folder)
     if (
@@ -127,18 +137,21 @@ def _current(folder: Path, store: Additions) -> RelationsState | None:
     return state
 
 
-def held_relations(where: str, store: Additions, folder: Path | None = None) -> HeldRelations:
+def held_relations(
+    where: str, store: Additions, folder: Path | None = None, *, with_texts: bool = False
+) -> HeldRelations:
     """Return the relations of a store, open and checked; the caller closes them.
 
-    Arguments and errors are those of `relations_of`.
+    Other arguments and errors are those of `relations_of`. ``with_texts`` is whether texts and
+    words are wanted, too: to check them takes a second for a gigabyte.
     """
-    while (held := opened_relations(where, store, folder)) is None:
+    while (held := opened_relations(where, store, folder, with_texts=with_texts)) is None:
         relations_of(where, store, folder)
     return held
 
 
 def opened_relations(
-    where: str, store: Additions, folder: Path | None = None
+    where: str, store: Additions, folder: Path | None = None, *, with_texts: bool = False
 ) -> HeldRelations | None:
     """Return the relations of a store, open and checked, if they show its present state.
 
@@ -148,7 +161,10 @@ def opened_relations(
     folder = folder or tables_folder(where)
     while (state := _current(folder, store)) is not None:
         try:
-            return HeldRelations(_relations(folder, state))
+            files = _relations(folder, state)
+            if not with_texts:
+                files = {name: files[name] for name in files if name not in ("texts", "words")}
+            return HeldRelations(files)
         except SealError:
             if not are_whole(folder, state):  # or another process has replaced them just now
                 return None
@@ -234,8 +250,7 @@ def forgotten_within(
     state = read_state(folder)
     if state is not None and not state.is_of(store):
         # They are made again when they are needed; but texts cannot be made of the store.
-        has_texts = state.parts["texts"] or state.parts["read"]
-        state = _brought_up(folder, store, state) if has_texts else None
+        state = _brought_up(folder, store, state) if _has_texts(state) else None
     (folder / STATE).unlink(missing_ok=True)  # a reader finds no relations from now on
     try:
         yield

@@ -75,7 +75,7 @@ def read_texts(where: str, store: Additions, archive_paths: ArchivePaths) -> Tex
     """
     done = TextsRead()
     with (
-        ShownRelations(where, store) as relations,
+        ShownRelations(where, store, with_texts=True) as relations,
         PageReader(store, archive_paths) as reader,
         relations.reading(_UNREAD) as unread,
     ):
@@ -126,7 +126,7 @@ def _read(unread: Iterable[Any], reader: PageReader, done: TextsRead) -> Iterato
             continue
         if text is None:
             done.others += 1
-            yield payload, None, None, None, False
+            yield payload, None, None, None, None
         else:
             done.read += 1
             done.cut += text.is_cut

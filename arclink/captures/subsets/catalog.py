@@ -141,10 +141,12 @@ class Definition:
     Attributes:
         selection: The selection; other subsets are replaced by their selections or lists.
         lists: The lists it uses, by the value of their ``kept`` condition.
+        where: Path or URL of the store; empty if it has none.
     """
 
     selection: Selection
     lists: dict[str, KeptList]
+    where: str = ""
 
     @property
     def identity(self) -> str:
@@ -287,7 +289,7 @@ class SubsetCatalog:
             StoreError: A list is damaged.
         """
         lists: dict[str, KeptList] = {}
-        return Definition(self._expanded(selection, within, lists), lists)
+        return Definition(self._expanded(selection, within, lists), lists, self._where)
 
     def reduce_lists(self, store: Scans) -> None:
         """Remove captures that the store has forgotten from kept lists.
@@ -415,7 +417,7 @@ def _evaluated(store: Scans, definition: Definition, most_pages: int = sys.maxsi
     Raises:
         SubsetCostError: A condition on links leads to more than ``most_pages`` pages.
     """
-    return Evaluation(store, definition.selection, definition.lists, most_pages)
+    return Evaluation(store, definition.selection, definition.lists, most_pages, definition.where)
 
 
 def subset_of(store: Scans, definition: Definition, most_pages: int = sys.maxsize) -> SubsetStore:

@@ -1,8 +1,11 @@
 """Evaluation: the captures of a store that a selection selects.
 
-`Evaluation` first asks the store for what links and batches decide (`_Facts`). Then each capture is
-tested on its own, or, if the selection has a ``pick``, together with all captures of its SURT. Only
-the ranges of SURTs in which selected captures can be are read.
+`Evaluation` first asks the store for what links, batches and words decide (`ConditionFacts`). Then
+each capture is tested on its own, or, if the selection has a ``pick``, together with all captures
+of its SURT. Only the ranges of SURTs in which selected captures can be are read.
+
+A condition on words has three values: a capture whose text is not known is neither in it nor
+outside it (Kleene's logic). So ``not`` asks the parts below it what is outside them.
 """
 
 import sys
@@ -12,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import groupby
-from operator import attrgetter
-from typing import Self
+from operator import attrgetter, gt, or_
+from typing import NamedTuple, Self
 from zlib import crc32
 
 import numpy as np
@@ -23,8 +26,10 @@ from arclink.access.queries import URI, LinkQuery, requested_kinds
 from arclink.access.reader import Reading
 from arclink.access.replay import moment_of
 from arclink.captures.subsets.fields import (
+    ANY_WORD,
     END,
     EVERYWHERE,
+    FIELDS,
     NOWHERE,
     URI_AND_TIME,
     CaptureTest,
@@ -57,6 +62,7 @@ from arclink.model import (
     Timestamp,
     UriR,
 )
+from arclink.rooms import WORDS, taken
 from arclink.store.blocks.rows import checksum_shown
 from arclink.store.protocols import Answers, Scans
 from arclink.timestamps import first_of, last_of
@@ -148,7 +154,7 @@ def _captures_linking_to(
         for original, timestamps in pages:
             surts.add(surt_of(original))
             numbers.extend(capture_number(original, time, checksum) for time in timestamps)
-            _check_cost(condition, len(surts), most)
+            check_cost(condition, len(surts), most)
     return CaptureSet(numbers), surts
 
 
@@ -186,7 +192,7 @@ def pages_within(store: Answers, condition: Condition, most: int = sys.maxsize) 
                 found |= _linked_from(here, read)
             if direction != "out":
                 found |= _linking_to(here)
-            _check_cost(condition, len(reached) + len(found), most)
+            check_cost(condition, len(reached) + len(found), most)
         edge = found - reached
         reached |= edge
         if not edge:
@@ -194,7 +200,12 @@ def pages_within(store: Answers, condition: Condition, most: int = sys.maxsize) 
     return reached
 
 
-def _check_cost(condition: Condition, pages: int, most: int) -> None:
+def check_cost(condition: Condition, pages: int, most: int) -> None:
+    """Check that a condition selects no more pages than the caller allows.
+
+    Raises:
+        SubsetCostError: It does.
+    """
     if pages > most:
         raise SubsetCostError(
             f"{text_of(condition)} selects more than {most:,} pages, too many for one request; "
@@ -281,16 +292,54 @@ class KeptList:
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class ConditionFacts:
     """What the store says about one condition.
 
     Attributes:
         test: The test of a capture.
         ranges: Where selected captures are.
+        lacks: The test that a capture is outside; None if all are that the condition does not
+            select.
     """
 
     test: CaptureTest
     ranges: SurtRanges
+    lacks: CaptureTest | None = None
+
+
+class AskedWords(NamedTuple):
+    """Conditions on words, and where they are asked.
+
+    Attributes:
+        where: Path or URL of the store; empty if it has none.
+        store: The store.
+        conditions: With the fields ``text``, ``title`` and ``anchor``.
+        has_outside: Whether the captures outside them matter.
+        most_pages: Largest number of pages that are looked up for one.
+    """
+
+    where: str
+    store: Scans
+    conditions: Sequence[Condition]
+    has_outside: bool
+    most_pages: int
+
+
+class FoundWords(NamedTuple):
+    """What `AskedWords` found.
+
+    Attributes:
+        facts: By condition.
+        unknown: Number of captures of the store of which text or title, as asked for, is not wholly
+            known; None if the store shows some captures only.
+    """
+
+    facts: Mapping[Condition, ConditionFacts]
+    unknown: int | None
+
+
+_MOST_WITH_WORDS = 20
+"""Largest number of conditions on words: each takes up to seconds in a large store."""
 
 
 class ReadLimit:
@@ -325,9 +374,17 @@ class Evaluation:
         selection: The selection, without ``subset``.
         lists: Stored lists by the value of their ``kept`` conditions.
         most_pages: Largest number of pages that a condition on links may lead to.
+        where: Path or URL of the store, next to which it has the words of pages; empty if it has
+            none.
+
+    Attributes:
+        unknown_words: Number of captures of which the selection asks for words that are not wholly
+            known (`FoundWords.unknown`).
 
     Raises:
-        SubsetCostError: A condition leads to more pages.
+        SubsetCostError: A condition leads to more pages, or too many ask for words.
+        UsageError: A condition asks for texts, and none were read.
+        OperatorError: The words cannot be read.
     """
 
     def __init__(
@@ -336,12 +393,17 @@ class Evaluation:
         selection: Selection,
         lists: Mapping[str, KeptList] | None = None,
         most_pages: int = sys.maxsize,
+        where: str = "",
     ) -> None:
         self._store = store
         self._lists = lists or {}
         self._most_pages = most_pages
         self.selection = selection
-        self._facts = {condition: self._ask(condition) for condition in {*conditions_in(selection)}}
+        conditions = dict.fromkeys(conditions_in(selection))
+        words = [one for one in conditions if one.field in FIELDS and FIELDS[one.field].has_terms]
+        found = self._find(where, words) if words else FoundWords({}, None)
+        self.unknown_words = found.unknown
+        self._facts = {one: found.facts.get(one) or self._ask(one) for one in conditions}
         self.ranges = self._ranges_of(selection)
         self._has_pick = _has_pick(selection)
         self.span = ALL_TIME if self._has_pick else _span_of(selection)
@@ -419,19 +481,32 @@ class Evaluation:
                         if is_selected and memento.timestamp in span
                     )
 
-    def _ask(self, condition: Condition) -> _Facts:
+    def _find(self, where: str, conditions: Sequence[Condition]) -> FoundWords:
+        """Find what conditions on words select."""
+        if len(conditions) > _MOST_WITH_WORDS:
+            raise SubsetCostError(
+                f"a selection has at most {_MOST_WITH_WORDS} conditions on words (text, title, "
+                f"anchor), not {len(conditions):,}; several words are in brackets: text:(one two)"
+            )
+        excluded = [*_excluded(self.selection)]
+        has_outside = any(one in excluded and one.value != ANY_WORD for one in conditions)
+        asked = AskedWords(where, self._store, conditions, has_outside, self._most_pages)
+        found: FoundWords = taken(WORDS)(asked)
+        return found
+
+    def _ask(self, condition: Condition) -> ConditionFacts:
         """Return the facts about a condition; some need queries to the store."""
         name, value = condition.field, condition.value
         test = test_of(name, value, dict(condition.qualifiers))
         if test is not None:
-            return _Facts(test, wide_ranges(name, value))
+            return ConditionFacts(test, wide_ranges(name, value))
         match name:
             case "batch":
                 files = self._files_of(numbers_of(value))
-                return _Facts(lambda memento: memento.file in files, EVERYWHERE)
+                return ConditionFacts(lambda memento: memento.file in files, EVERYWHERE)
             case "links-to":
                 captures, surts = _captures_linking_to(self._store, condition, self._most_pages)
-                return _Facts(self._shown_in(captures), SurtRanges.of_surts(surts))
+                return ConditionFacts(self._shown_in(captures), SurtRanges.of_surts(surts))
             case "linked-from":
                 return _of_pages(_pages_linked_from(self._store, condition))
             case "within":
@@ -439,7 +514,7 @@ class Evaluation:
         assert name == KEPT, name
         stored_list = self._lists[value]
         numbers = stored_list.captures
-        return _Facts(lambda memento: number_of(memento) in numbers, stored_list.ranges)
+        return ConditionFacts(lambda memento: number_of(memento) in numbers, stored_list.ranges)
 
     def _files_of(self, numbers: Iterable[int]) -> frozenset[str]:
         # An embargo hides the files of batches, but not which files its visible captures are in.
@@ -477,43 +552,62 @@ class Evaluation:
             case Except():
                 return EVERYWHERE
 
-    def _test_of(self, selection: Selection) -> CaptureTest:
-        """Return the test of a selection without ``pick``."""
+    def _test_of(self, selection: Selection, *, is_outside: bool = False) -> CaptureTest:
+        """Return the test of a selection without ``pick``, or of what is outside it."""
         match selection:
             case Condition():
-                return self._facts[selection].test
-            case AllOf(parts):
-                return _both([self._test_of(part) for part in parts])
-            case AnyOf(parts):
-                return _either([self._test_of(part) for part in parts])
+                facts = self._facts[selection]
+                if not is_outside:
+                    return facts.test
+                test = facts.test
+                return facts.lacks or (lambda memento: not test(memento))
+            case AllOf(parts) | AnyOf(parts):
+                tests = [self._test_of(part, is_outside=is_outside) for part in parts]
+                is_all = isinstance(selection, AllOf) is not is_outside
+                return _both(tests) if is_all else _either(tests)
             case Except(part):
-                test = self._test_of(part)
-                return lambda memento: not test(memento)
+                return self._test_of(part, is_outside=not is_outside)
 
-    def _flags_of(self, selection: Selection) -> _FLAGS:
+    def _flags_of(self, selection: Selection, *, is_outside: bool = False) -> _FLAGS:
         match selection:
             case Condition():
-                test = self._facts[selection].test
+                test = self._test_of(selection, is_outside=is_outside)
                 return lambda captures: [test(memento) for memento in captures]
-            case AllOf(parts, pick):
-                every = [self._flags_of(part) for part in parts]
+            case AllOf(parts, pick) if pick:
+                inside = self._flags_of(AllOf(parts))
                 choose = _pick_of(pick)
-                return lambda captures: choose(
-                    captures,
-                    [all(flags) for flags in zip(*(one(captures) for one in every), strict=True)],
-                )
-            case AnyOf(parts):
-                several = [self._flags_of(part) for part in parts]
+                if not is_outside:
+                    return lambda captures: choose(captures, inside(captures))
+                outside = self._flags_of(AllOf(parts), is_outside=True)
+
+                def not_chosen(captures: Sequence[Memento]) -> list[bool]:
+                    chosen = choose(captures, flags := inside(captures))
+                    known = map(or_, flags, outside(captures))
+                    return [*map(gt, known, chosen)]
+
+                return not_chosen
+            case AllOf(parts) | AnyOf(parts):
+                every = [self._flags_of(part, is_outside=is_outside) for part in parts]
+                join = all if isinstance(selection, AllOf) is not is_outside else any
                 return lambda captures: [
-                    any(flags) for flags in zip(*(one(captures) for one in several), strict=True)
+                    join(flags) for flags in zip(*(one(captures) for one in every), strict=True)
                 ]
             case Except(part):
-                inner = self._flags_of(part)
-                return lambda captures: [not flag for flag in inner(captures)]
+                return self._flags_of(part, is_outside=not is_outside)
 
 
-def _of_pages(surts: set[Surt]) -> _Facts:
-    return _Facts(lambda memento: memento.surt in surts, SurtRanges.of_surts(surts))
+def _excluded(selection: Selection) -> Iterator[Condition]:
+    """Yield the conditions below a ``not``."""
+    match selection:
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from _excluded(part)
+        case Except(part):
+            yield from conditions_in(part)
+
+
+def _of_pages(surts: set[Surt]) -> ConditionFacts:
+    return ConditionFacts(lambda memento: memento.surt in surts, SurtRanges.of_surts(surts))
 
 
 def _both(tests: Sequence[CaptureTest]) -> CaptureTest:
@@ -537,8 +631,6 @@ def _either(tests: Sequence[CaptureTest]) -> CaptureTest:
 
 def _pick_of(pick: str) -> Callable[[Sequence[Memento], list[bool]], list[bool]]:
     """Return the function that leaves one of the selected captures of a SURT selected."""
-    if not pick:
-        return lambda captures, flags: flags
     which, _, time = pick.partition("@")
 
     def choose(captures: Sequence[Memento], flags: list[bool]) -> list[bool]:

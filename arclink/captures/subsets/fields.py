@@ -13,6 +13,7 @@ from heapq import merge
 from typing import Final
 
 from arclink.access.queries import KINDS, URI, MatchType, as_written
+from arclink.access.words import TERMS, parse_words
 from arclink.errors import DataError
 from arclink.languages import normal_languages
 from arclink.model import NO_LANGUAGE, Forgotten, Memento, Surt, Timestamp
@@ -155,6 +156,7 @@ class Field:
         expected: The allowed values, as a phrase.
         normal: Returns a value in its normal form; raises ValueError if it is not allowed.
         qualifiers: What may follow it, by name.
+        has_terms: Whether its values are terms (`arclink.access.words`).
         now: The words to write instead, if the field is an earlier word, which is read for one more
             version and shown nowhere.
     """
@@ -163,6 +165,7 @@ class Field:
     expected: str
     normal: Callable[[str], str]
     qualifiers: Mapping[str, Qualifier] = field(default_factory=dict)
+    has_terms: bool = False
     now: str = ""
 
 
@@ -294,6 +297,21 @@ def _direction(text: str) -> str:
     return text
 
 
+def _terms(text: str) -> str:
+    return " ".join(map(_term, parse_words(text)))
+
+
+def _term(term: str) -> str:
+    """Return a term in one form, in quotation marks if it has blanks or brackets."""
+    inside = re.sub(r'(?<!\w)"|"(?!\w)', " ", term.removesuffix("*")).strip()
+    star = "*" * term.endswith("*")
+    return f'"{inside}"{star}' if re.search(r"[\s()]", inside) else f"{inside}{star}"
+
+
+def _terms_or_all(text: str) -> str:
+    return text if text == ANY_WORD else _terms(text)
+
+
 def _name(text: str) -> str:
     if not is_name(text):
         raise ValueError
@@ -303,9 +321,14 @@ def _name(text: str) -> str:
 MOST_STEPS: Final = 20
 """Largest number of links from a page to the end of its neighbourhood."""
 
+ANY_WORD: Final = "*"
+"""The value of ``text`` and ``title`` for captures of which they are known."""
+
 _TIME = "a time of 1 to 14 digits (YYYYMMDDhhmmss) or ISO 8601"
 _PAGE = "a URI without *"
 _KINDS_OF = Qualifier("kinds of links, such as a@href or navigation", _kinds)
+
+_WORDS = f"{TERMS.allowed}; several are in brackets"
 
 FIELDS: Mapping[str, Field] = {
     "uri": Field(
@@ -373,6 +396,27 @@ FIELDS: Mapping[str, Field] = {
         _sample,
         {"seed": Qualifier("any text", _not_empty)},
     ),
+    "text": Field(
+        "Captures whose text or title has all these words. Captures whose text is not known, or "
+        "only its beginning without the words, are neither in `text:` nor in `not text:`; `text:*` "
+        "are those whose whole text is known.",
+        f"{_WORDS}; or only *",
+        _terms_or_all,
+        has_terms=True,
+    ),
+    "title": Field(
+        "Captures whose title has all these words. If it is not known, a capture is neither in "
+        "`title:` nor in `not title:`; `title:*` are those whose title is known, even if empty.",
+        f"{_WORDS}; or only *",
+        _terms_or_all,
+        has_terms=True,
+    ),
+    "anchor": Field(
+        "Captures of the URIs to which a link leads whose text has all these words.",
+        _WORDS,
+        _terms,
+        has_terms=True,
+    ),
     "links-to": Field(
         "Captures that show a link to this URI.", _PAGE, _exact_uri, {"kinds": _KINDS_OF}
     ),
@@ -395,7 +439,7 @@ FIELDS: Mapping[str, Field] = {
 """The fields by name."""
 
 URI_AND_TIME = frozenset(
-    {"uri", "host", "domain", "prefix", "from", "to", "sample", "linked-from", "within"}
+    {"uri", "host", "domain", "prefix", "from", "to", "sample", "anchor", "linked-from", "within"}
 )
 """Fields that depend on the URI and the time of a capture only."""
 

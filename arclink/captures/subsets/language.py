@@ -11,6 +11,9 @@ An address is a condition, too: ``*.example.org`` and ``http://example.org/news/
 ``pick`` applies to the captures that all other conditions of its group select. So a group with a
 ``pick`` keeps its brackets, and ``pick:latest`` alone means ``uri:* and pick:latest``.
 
+A value of ``text``, ``title`` and ``anchor`` is a word; in quotation marks, a phrase. Several that
+one page or link has are in brackets: ``anchor:(download "binary release" flink*)``.
+
 `text_of` writes the one text that all spellings of a tree share: the canonical text.
 """
 
@@ -20,7 +23,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn
 
 from arclink.access.declarations import warn_renamed
-from arclink.captures.subsets.fields import FIELDS
+from arclink.access.words import parse_words
+from arclink.captures.subsets.fields import ANY_WORD, FIELDS
 from arclink.errors import UsageError
 
 LONGEST: Final = 20_000
@@ -148,9 +152,9 @@ def text_of(selection: Selection) -> str:
     """
     match selection:
         case Condition(field, value, qualifiers):
-            return " ".join(
-                f"{name}:{_quoted(part)}" for name, part in ((field, value), *qualifiers)
-            )
+            written = _terms_written(value) if _has_terms(field) else _quoted(value)
+            further = (f" {name}:{_quoted(part)}" for name, part in qualifiers)
+            return f"{field}:{written}{''.join(further)}"
         case AllOf(parts, pick):
             texts = [_bracketed(part, AllOf, AnyOf) for part in parts]
             return " and ".join([*texts, *([f"{PICK}:{_quoted(pick)}"] if pick else [])])
@@ -218,6 +222,8 @@ _SPACE = re.compile(r"\s*")
 _WORD = re.compile(r"[^\s()\":]+")
 _BARE = re.compile(r"[^\s()\"]+")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_TERMS = re.compile(r'\(((?:"(?:[^"\\]|\\.)*"|[^()"])*)\)|("(?:[^"\\]|\\.)*"\*?)', re.DOTALL)
+"""Terms in brackets, or one in quotation marks."""
 _ADDRESS = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*://|\*\.)[^\s()\"]")
 """The beginning of an address without a field before it."""
 _NEEDS_QUOTES = re.compile(r"[\s()\"]|^$")
@@ -337,13 +343,14 @@ class _Parser:
 
     def _value(self, name: str, expected: str, normal: Callable[[str], str]) -> str:
         begin = self._position
+        terms = _TERMS.match(self._text, begin) if _has_terms(name) else None
         quoted = _QUOTED.match(self._text, begin)
         bare = _BARE.match(self._text, begin)
-        if quoted is not None:
-            value, self._position = (
-                re.sub(r"\\(.)", r"\1", quoted[1], flags=re.DOTALL),
-                quoted.end(),
-            )
+        if terms is not None:
+            value = _QUOTED.sub(lambda quoted: f'"{_unescaped(quoted[1])}"', terms[1] or terms[0])
+            self._position = terms.end()
+        elif quoted is not None:
+            value, self._position = _unescaped(quoted[1]), quoted.end()
         elif self._text.startswith('"', begin):
             self._fail('a closing "', len(self._text))
         elif bare is not None:
@@ -406,6 +413,24 @@ def _grouped(parts: Sequence[_Part]) -> Selection:
 
 def _bracketed(part: Selection, *kinds: type) -> str:
     return f"({text_of(part)})" if isinstance(part, kinds) else text_of(part)
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+
+
+def _has_terms(field: str) -> bool:
+    return field in FIELDS and FIELDS[field].has_terms
+
+
+def _terms_written(value: str) -> str:
+    if value == ANY_WORD:
+        return value
+    terms = [
+        f"{_quoted(term.removesuffix('*'))}{'*' * term.endswith('*')}"
+        for term in parse_words(value)
+    ]
+    return terms[0] if len(terms) == 1 else f"({' '.join(terms)})"
 
 
 def _quoted(value: str) -> str:

@@ -328,14 +328,23 @@ class CountFields(TypedDict):
     complete: Annotated[
         bool, "Whether all captures of the subset were counted; if not, there are more."
     ]
+    unknown: Annotated[
+        int | None,
+        "Captures of the store whose title or text is not known, or not to its end, if the subset "
+        "asks for words of it: more of them may belong to it. Null if it asks for none, or if "
+        "captures of the store are hidden.",
+    ]
 
 
-def _as_rows(counts: CaptureCounts, by: str, *, is_complete: bool = True) -> RowAnswer:
+def _as_rows(
+    counts: CaptureCounts, by: str, unknown: int | None, *, is_complete: bool = True
+) -> RowAnswer:
     """Return counts for all formats of rows.
 
     Args:
         counts: The counts.
         by: The property; empty for totals only.
+        unknown: See `CountFields`.
         is_complete: Whether all captures of the subset were counted.
     """
     rows: list[Row] = [
@@ -347,9 +356,12 @@ def _as_rows(counts: CaptureCounts, by: str, *, is_complete: bool = True) -> Row
         "captures": counts.captures,
         "uris": counts.uris,
         "complete": is_complete,
+        "unknown": unknown,
     }
-    line = f"{counted(counts.captures, 'capture')} of {counted(counts.uris, 'URI')}"
-    lines = [line, *([""] if rows else [])]
+    lines = [f"{counted(counts.captures, 'capture')} of {counted(counts.uris, 'URI')}"]
+    if unknown:
+        lines.append(unknown_words(unknown))
+    lines += [""] if rows else []
     return RowAnswer(about, lines, [one.name for one in _COLUMNS], {"counts": rows})
 
 
@@ -357,6 +369,14 @@ _COLUMNS = (
     RowColumn("value", ColumnKind.TEXT, "The value of the property."),
     RowColumn("captures", ColumnKind.NUMBER, "Number of captures with it."),
 )
+
+
+def unknown_words(unknown: int) -> str:
+    """Return the note that the words of some captures are not known."""
+    return (
+        f"The words of {counted(unknown, 'capture')} of the store are not known, or not to their "
+        "end: more of these may belong here."
+    )
 
 
 def _answer(asked: ToAnswer[CountQuery]) -> RowAnswer:
@@ -371,7 +391,8 @@ def _answer(asked: ToAnswer[CountQuery]) -> RowAnswer:
             else limit.of(graph.scan_mementos()),
             by,
         )
-    return _as_rows(counts, by, is_complete=not limit.is_reached)
+        unknown = graph.evaluation.unknown_words if isinstance(graph, SubsetStore) else None
+    return _as_rows(counts, by, unknown, is_complete=not limit.is_reached)
 
 
 COUNT = Capability(

@@ -2,7 +2,7 @@
 -- each of the asked terms, and how often (arclink/analysis/relations/found.py).
 
 CREATE OR REPLACE TEMP VIEW known_texts AS
-SELECT content, title, is_cut FROM texts WHERE text IS NOT NULL;
+SELECT content, title, is_cut FROM texts WHERE is_cut IS NOT NULL;
 
 -- A record with the text of a rendered page (`urn:text:`) is text of the page that it names.
 CREATE OR REPLACE TEMP MACRO surt_of_page(surt) AS split_part(surt, '#urn:', 1);
