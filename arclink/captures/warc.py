@@ -404,7 +404,7 @@ def write_text(capture: OutgoingCapture, limit: int) -> Iterator[bytes]:
     """Yield a ``conversion`` record with the text of a page."""
     memento = capture.memento
     with capture.read() as page:
-        text = read_text(page, limit)
+        text = read_text(page, limit, has_links=False)
     block = "".join(f"{line}\n" for line in text.lines()).encode("utf-8", "replace")
     about = f"conversion {memento.timestamp} {memento.checksum} {memento.original}"
     fields = {

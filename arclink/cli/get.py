@@ -82,6 +82,6 @@ def _pieces(reader: "PageReader", memento: Memento, form: str) -> Iterator[bytes
         return
     with reader.read(memento) as page:
         if form == "text":
-            yield "".join(f"{line}\n" for line in read_text(page).lines()).encode()
+            yield "".join(f"{line}\n" for line in read_text(page, has_links=False).lines()).encode()
         else:
             yield from page.recorded() if form == "raw" else page.decoded()

@@ -114,7 +114,7 @@ def first_language(header: str) -> str | None:
 
 
 def declared_language(written: str | None) -> str | None:
-    """Return a declared language in lower case; None for what is no language.
+    """Return a declared language in lower case; None if it is empty or too long.
 
     >>> declared_language(" pt-BR "), declared_language("")
     ('pt-br', None)

@@ -29,7 +29,7 @@ _HREF: Final = re.compile(_ATTRIBUTE.format("href"))
 _ALT: Final = re.compile(_ATTRIBUTE.format("alt"))
 
 
-def unescaped(text: str) -> str:
+def _unescaped(text: str) -> str:
     """Return text or a value with the characters that the parser has written as references."""
     if "&" not in text:
         return text
@@ -107,7 +107,7 @@ def read_blocks(
                 pieces.append(found[1])
             continue
         if pieces:
-            text = unescaped("".join(pieces))
+            text = _unescaped("".join(pieces))
             pieces = []
             if kind != "pre":
                 text = folded(text)
@@ -138,7 +138,7 @@ def read_blocks(
         elif meaning == LINK:
             outer_targets.append(target)
             if (found := _HREF.match(tag)) is not None:
-                target = resolve(unescaped(found[1]))
+                target = resolve(_unescaped(found[1]))
         else:
             target = outer_targets.pop()
     return blocks, size == 0

@@ -110,7 +110,7 @@ def get_text() -> Response:
     store = requested_store(given)
     memento = find_capture(store, given.text(URI), given.text(_TIME))
     with stores_of_app().reader_of(store).read(memento) as page:
-        found = read_text(page)
+        found = read_text(page, has_links=False)
         source = page.body_memento
     lines = "\n".join(found.lines()).split("\n")
     text, begin = "\n".join(map(printable, lines)), _BEGIN.required(given)

@@ -276,7 +276,7 @@ def _text_at(
     href = browse_address(capture.timestamp, capture.original)
     try:
         with reader.read(capture) as page:
-            return TextSide(at, capture, href, None), read_text(page, _MOST_BYTES)
+            return TextSide(at, capture, href, None), read_text(page, _MOST_BYTES, has_links=False)
     except CaptureError as error:
         return TextSide(at, capture, href, why_no_text(error)), None
 
