@@ -62,7 +62,7 @@ _KNOWN: Final = {"text": "is_whole", "title": "title IS NOT NULL"}
 
 
 def facts_of_words(asked: AskedWords) -> FoundWords:
-    """Return what conditions on words select.
+    """Return the facts about conditions on words.
 
     Relations that do not show the present state of the store are brought up first.
 
@@ -132,7 +132,7 @@ _VALUES: Final = [RELATION.getters[name] for name in KEY]
 
 
 def _number_of(*values: str | None) -> int:
-    """Return what `_NUMBER` returns for texts, of which null is an empty one."""
+    """Return the number that `_NUMBER` has for texts, of which null is an empty one."""
     data = "\n".join(value or "" for value in values).encode()
     return int.from_bytes(md5(data, usedforsecurity=False).digest()[:8], "little")
 

@@ -41,7 +41,7 @@ FILES: Mapping[str, tuple[str, ...]] = {
 }
 """The files of each kind of part; the first one says how large the part is.
 
-``read`` are texts as they were read, by payload: the relations are not current as long as there are
+``read`` are texts by payload, as extract or a later reading wrote them: the relations are not current as long as there are
 some.
 """
 
