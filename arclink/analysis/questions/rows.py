@@ -212,7 +212,7 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
 
 
 def besides(cut: int, others: int, unread: int) -> str:
-    """Return the captures whose text is not known (`TextsFields`), in words; empty without any."""
+    """Return the counts of captures without known text (`TextsFields`) in words, or no words."""
     said = [
         (unread, "whose text was not read (arclink tables --text)"),
         (others, "without text"),
