@@ -414,10 +414,10 @@ SORTING = "sorting"
 
 CAPTURES_ORDER = "surt, timestamp, uri, written, checksum"
 LINKS_ORDER = "target_surt, target, content, position"
-WORDS_ORDER = "word, content"
+_WORDS_ORDER = "word, content"
 """The sort keys of the files. Sorted by target, the links of a site are neighbours: no index."""
 
-_ROWS_OF_GROUP = {CAPTURES_ORDER: 61_440, LINKS_ORDER: 122_880, WORDS_ORDER: 30_720}
+_ROWS_OF_GROUP = {CAPTURES_ORDER: 61_440, LINKS_ORDER: 122_880, _WORDS_ORDER: 30_720}
 """Rows of a row group, by sort key.
 
 More rows compress better, but leave less memory for sorting; those of captures are long.
@@ -532,7 +532,7 @@ class PartWriter:
         """Write the words of some texts to a file of their own."""
         (self.folder / SORTING).mkdir(exist_ok=True)
         runs.append(f"{SORTING}/words-{len(runs)}")
-        self.copy("FROM word_rows", WORDS_ORDER, runs[-1])
+        self.copy("FROM word_rows", _WORDS_ORDER, runs[-1])
         self.run("TRUNCATE word_rows")
 
     def write_words(self, files: Sequence[Path], name: str, wanted: str = "true") -> None:
@@ -551,7 +551,7 @@ class PartWriter:
             ParquetWriter(stream, _WORD_ROWS, **_COMPRESSED, use_dictionary=_REPEATED) as file,
         ):
             for words in self._slices_of_words(files):
-                query = f"FROM {all_words} WHERE {words} AND {wanted} ORDER BY {WORDS_ORDER}"
+                query = f"FROM {all_words} WHERE {words} AND {wanted} ORDER BY {_WORDS_ORDER}"
                 with translated():
                     for batch in self._connection.sql(query).to_arrow_reader(_ROWS):
                         waiting.append(batch.cast(_WORD_ROWS))
