@@ -1212,9 +1212,7 @@ def _bursts(asked: Plain) -> Rows:
             for pages in shown
         ]
         for word in {word for counts in said for word in counts}:
-            pairs = [
-                (counts[word], len(pages)) for counts, pages in zip(said, shown, strict=True)
-            ]
+            pairs = [(counts[word], len(pages)) for counts, pages in zip(said, shown, strict=True)]
             rows += [(number, "", row) for row in _bursts_of(word, pairs, windows)]
     rows.sort(key=lambda row: (row[0], -row[2][3], row[2][0], row[2][1]))
     return rows
