@@ -69,7 +69,7 @@ def by_content(store: Additions, rows: list[TextRow]) -> Mapping[str, TextRow]:
         if content is not None and (payload := checksum_of(content)) in texts:
             _, title, *others = texts[payload]
             ((_, own),) = store.shown([one])
-            found[content] = (content, own and printable(own) or title, *others)
+            found[content] = (content, (own and printable(own)) or title, *others)
     return found  # type: ignore[return-value]
 
 
