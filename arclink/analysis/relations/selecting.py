@@ -80,7 +80,11 @@ def facts_of_words(asked: AskedWords) -> FoundWords:
         if "title" in fields:
             _split(relations, "title", "pages")
         elif "text" in fields:  # `words` has the words of the other titles
-            _split(relations, "title", "(FROM pages WHERE is_whole IS NULL)")
+            _split(
+                relations,
+                "title",
+                "captures ANTI JOIN (FROM texts WHERE is_cut IS NOT NULL) USING (content)",
+            )
         if "anchor" in fields:
             _split(relations, "text", "links")
         known = {
@@ -148,13 +152,13 @@ def _pages(
         selected, ranges = _captures(relations, _KNOWN[condition.field])
     else:
         terms = parse_words(condition.value)
-        of_texts = condition.field == "text"
-        where = f"title IN ({_having(relations, 'title', terms)})"
-        if of_texts:
+        where, relation = f"title IN ({_having(relations, 'title', terms)})", "pages"
+        if condition.field == "text":
+            relation = "captures"  # without a text, its title is that of `pages`
             found = found_terms(relations, terms) or "SELECT NULL AS content WHERE false"
             every = f"HAVING count(*) = {len(terms)}"
             where += f" OR content IN (SELECT content FROM ({found}) GROUP BY content {every})"
-        selected, ranges = _captures(relations, where)
+        selected, ranges = _captures(relations, where, relation)
 
     def test(memento: Memento) -> bool:
         number = _number_of(*(value(memento) for value in _VALUES))
@@ -167,9 +171,11 @@ def _pages(
     return ConditionFacts(test, ranges, None if condition.value == ANY_WORD else lacks)
 
 
-def _captures(relations: RelationsDatabase, where: str) -> tuple[CaptureSet, SurtRanges]:
-    """Return the captures of `_PAGES` that meet a condition of SQL, and ranges of their SURTs."""
-    return _read(relations, f"SELECT {_NUMBER_OF_CAPTURE}, surt FROM pages WHERE {where}")
+def _captures(
+    relations: RelationsDatabase, where: str, relation: str = "pages"
+) -> tuple[CaptureSet, SurtRanges]:
+    """Return the captures that meet a condition of SQL, and ranges of their SURTs."""
+    return _read(relations, f"SELECT {_NUMBER_OF_CAPTURE}, surt FROM {relation} WHERE {where}")
 
 
 def _read(relations: RelationsDatabase, query: str) -> tuple[CaptureSet, SurtRanges]:
