@@ -38,8 +38,8 @@ NO_TEXTS = "the text of pages was not read: run `arclink tables --text --store S
 
 def add(path: Path, texts: Texts) -> None:
     rows = [(page.checksum, page.title, None, text, False) for page, text in texts]
-    add_texts(str(path), sorted(rows))
     with open_store(str(path)) as store:
+        add_texts(str(path), store, sorted(rows))
         relations_of(str(path), store)
 
 
