@@ -29,13 +29,9 @@ _TIMELESS = ("vanished", "find", "begin", "diff", "near")
 """Questions whose rows have no period."""
 
 
-OF_GRAPH = [name for name, one in QUESTIONS.items() if not one.is_of_texts]
-"""The questions that archives without texts can answer."""
-
-
 def makes_sense(name: str, scope: str) -> bool:
-    """Return whether a question can be asked in a scope of an archive without texts."""
-    return name in OF_GRAPH and (scope != "archive" or not QUESTIONS[name].needs_address)
+    """Return whether a question can be asked in a scope."""
+    return scope != "archive" or not QUESTIONS[name].needs_address
 
 
 _DIGITS = {"year": 4, "month": 6, "day": 8}

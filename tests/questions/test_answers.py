@@ -26,7 +26,7 @@ from arclink.store.location import open_store
 from tests.captures.archives import T1, T2, Record, store_of
 from tests.questions import archive as odd
 from tests.questions.on_pages import SELECTIONS, check_changes, page_numbers
-from tests.questions.plain import OF_GRAPH, Archive, Plain, makes_sense, unchanged_pages
+from tests.questions.plain import Archive, Plain, makes_sense, unchanged_pages
 from tests.relations.capture_pairs import PAIRS
 from tests.relations.rows import database_of
 from tests.store.memory_store import MemoryStore, Page, link
@@ -236,7 +236,7 @@ def test_what_has_another_content_is_what_is_known_to_have_one(tmp_path: Path) -
     assert changed == {name for name, (what, *_) in PAIRS.items() if what == "changed"}
 
 
-@pytest.mark.parametrize("name", OF_GRAPH)
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_what_ends_an_answer_runs_in_the_thread_of_its_caller(
     database: RelationsDatabase, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,7 +248,7 @@ def test_what_ends_an_answer_runs_in_the_thread_of_its_caller(
     assert threads == {get_ident()}
 
 
-@pytest.mark.parametrize("name", OF_GRAPH)
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_an_answer_that_takes_too_long_is_stopped(
     database: RelationsDatabase, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,7 +281,7 @@ _archives = st.lists(_pages, max_size=12, unique_by=lambda page: (page.original,
 
 
 @pytest.mark.parametrize(
-    "names", [OF_GRAPH, ["churn"], ["first-linkers"], ["survival"], ["typical-anchors"]]
+    "names", [[*QUESTIONS], ["churn"], ["first-linkers"], ["survival"], ["typical-anchors"]]
 )
 @settings(max_examples=40, deadline=None)
 @given(data=st.data(), pages=_archives, scope=st.sampled_from([*SEVERAL]))

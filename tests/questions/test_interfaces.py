@@ -40,7 +40,7 @@ from arclink.store.location import open_store
 from arclink.store.protocols import Scans, Takedown
 from tests.access.sqlite_pages import load_pages
 from tests.questions.archive import NEWS, ORG, PAGES
-from tests.questions.plain import OF_GRAPH, Archive, Plain, Row, makes_sense
+from tests.questions.plain import Archive, Plain, Row, makes_sense
 from tests.service.conftest import client_of
 from tests.store.memory_store import MemoryStore
 
@@ -158,7 +158,7 @@ def test_a_question_that_needs_an_address_says_so(
     assert f"ask={name}" not in client.get("/?ask=anchors", headers={"Accept": "text/html"}).text
 
 
-@pytest.mark.parametrize("name", OF_GRAPH)
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_all_formats_have_the_same_rows(
     path: Path, client: FlaskClient, archive: Archive, name: str
 ) -> None:

@@ -26,6 +26,7 @@ from arclink.analysis.questions.merged import (
     merged_as_rows,
 )
 from arclink.analysis.questions.rows import ASK_FORMATS
+from arclink.analysis.questions.table import QUESTIONS
 from arclink.cli.main import group
 from arclink.errors import InstanceError, Limit, LimitError, StoreError, UsageError
 from arclink.others.federation.instances import Instance, QueryLimits
@@ -37,7 +38,6 @@ from tests.access.sqlite_pages import load_pages
 from tests.demos import Demos
 from tests.federation.servers import drips, handling, playing, response, sends
 from tests.questions.archive import PAGES
-from tests.questions.plain import OF_GRAPH
 from tests.service.conftest import client_of, served
 from tests.store.memory_store import MemoryStore, Page
 
@@ -115,7 +115,7 @@ def saying(document: object, *headers: str) -> Iterator[str]:
         yield url
 
 
-@pytest.mark.parametrize("name", OF_GRAPH)
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_the_command_and_the_service_merge_the_answers_of_services_alike(
     name: str, urls: Mapping[str, str]
 ) -> None:

@@ -37,7 +37,10 @@ NO_TEXTS = "the text of pages was not read: run `arclink tables --text --store S
 
 
 def add(path: Path, texts: Texts) -> None:
-    rows = [(page.checksum, page.title, None, text, False) for page, text in texts]
+    rows = [
+        (page.checksum, page.title, None, text, None if text is None else False)
+        for page, text in texts
+    ]
     add_texts(str(path), sorted(rows))
     with open_store(str(path)) as store:
         relations_of(str(path), store)
