@@ -375,7 +375,7 @@ class ServiceTables:
             ) from error
 
     def _give_up(self, opened: _Opened) -> bool:
-        """Let the next question open relations anew; return whether no other question did this."""
+        """Let the next question open the relations again; return whether this one is the first."""
         with self._lock:
             is_first = self._opened.get(opened.state) is opened
             if is_first:

@@ -110,13 +110,13 @@ def plain_text(
 
 def first_language(header: str) -> str | None:
     """Return the first language of a ``Content-Language`` header; None if it has none."""
-    return declared_language(header.partition(",")[0])
+    return _declared_language(header.partition(",")[0])
 
 
-def declared_language(written: str | None) -> str | None:
+def _declared_language(written: str | None) -> str | None:
     """Return a declared language in lower case; None if it is empty or too long.
 
-    >>> declared_language(" pt-BR "), declared_language("")
+    >>> _declared_language(" pt-BR "), _declared_language("")
     ('pt-br', None)
     """
     language = (written or "").strip().lower()
@@ -169,7 +169,7 @@ def read_parsed(
     return ReadText(
         title,
         blocks,
-        declared_language(root.get("lang")) or declared_language(root.get("xml:lang")),
+        _declared_language(root.get("lang")) or _declared_language(root.get("xml:lang")),
         is_cut or has_more,
     )
 

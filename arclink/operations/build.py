@@ -46,7 +46,7 @@ from arclink.progress import display_for
 from arclink.timestamps import TimestampError, first_of, last_of
 
 if TYPE_CHECKING:
-    from arclink.analysis.relations.texts import TextsRead
+    from arclink.captures.texts import TextsRead
     from arclink.pipeline.build import BuildReport
     from arclink.pipeline.rebuild import PresentStore
     from arclink.store.protocols import StoreSums
@@ -353,7 +353,7 @@ def _run(given: Given, say: Say) -> Built:
 def _texts() -> Any:  # Any: a module
     """Return the module that reads texts."""
     with analysis_extra():
-        from arclink.analysis.relations import texts
+        from arclink.captures import texts
     return texts
 
 

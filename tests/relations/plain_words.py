@@ -3,6 +3,8 @@
 
 from unicodedata import category, name, normalize
 
+import regex
+
 _BY_ITSELF = (
     *("CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "HANGUL"),
     *("THAI", "LAO", "KHMER", "MYANMAR"),
@@ -22,6 +24,7 @@ _TYPED = {
     "LATIN SMALL LETTER DOTLESS I": "i",
     "GREEK SMALL LETTER FINAL SIGMA": "σ",
 }
+_MARKS = regex.compile(r"(\p{M}{16})\p{M}+")
 _OTHER_WIDTHS = ("FULLWIDTH", "HALFWIDTH", "LATIN SMALL LIGATURE F", "LATIN SMALL LIGATURE ST")
 
 
@@ -45,9 +48,10 @@ def plain_words(text: str) -> list[str]:
     """Return the words of a text in their order, as ``words_of`` of ``words.sql`` does."""
     lower = text.replace("İ", "i").lower()  # Python makes two letters of it
     parts = normalize("NFD", lower)  # ǿ is ø with an accent
+    typed = _MARKS.sub(r"\1", "".join(map(_typed, parts)))
     words: list[str] = []
     before = "a sign"
-    for letter in normalize("NFC", "".join(map(_typed, parts))):
+    for letter in normalize("NFC", typed):
         kind, called = category(letter)[0], name(letter, "")
         if kind == "M":
             if before != "a sign":

@@ -50,7 +50,6 @@ from arclink.analysis.relations.writing import (
     IS_REVISIT,
     LINKS_ORDER,
     PAYLOAD,
-    WORDS_ORDER,
     PartWriter,
     connected,
     finds,
@@ -398,7 +397,7 @@ def _merge_links(parts: Sequence[Path], writer: PartWriter) -> None:
 
 def _merge_texts(parts: Sequence[Path], writer: PartWriter) -> None:
     writer.write_texts(TEXTS, merged_texts(part / TEXTS for part in parts))
-    writer.copy(f"FROM {reading(part / WORDS for part in parts)}", WORDS_ORDER, WORDS)
+    writer.write_words([part / WORDS for part in parts], WORDS)
 
 
 _MERGES: Mapping[str, Callable[[Sequence[Path], PartWriter], None]] = {
@@ -543,7 +542,7 @@ def _write_texts_without(gone: str, part: Path, writer: PartWriter) -> None:
     contents = {content for (content,) in found}
     rows = (row for row in merged_texts([part / TEXTS]) if row[0] not in contents)
     writer.write_texts(TEXTS, rows)
-    writer.copy(f"FROM {reading([part / WORDS])} WHERE NOT ({gone})", WORDS_ORDER, WORDS)
+    writer.write_words([part / WORDS], WORDS, f"NOT ({gone})")
 
 
 def _covers(what: Forgotten) -> str:

@@ -62,7 +62,7 @@ _KNOWN: Final = {"text": "is_whole", "title": "title IS NOT NULL"}
 
 
 def facts_of_words(asked: AskedWords) -> FoundWords:
-    """Return what conditions on words select.
+    """Return the facts about conditions on words.
 
     Relations that do not show the present state of the store are brought up first.
 
@@ -105,12 +105,15 @@ def _opened(asked: AskedWords) -> Iterator[ShownRelations]:
     no file may have again what was forgotten since.
     """
     whole = asked.store.whole
-    files = opened_relations(asked.where, whole, with_texts=True) if asked.where else None
+    with_texts = any(condition.field in _KNOWN for condition in asked.conditions)
+    files = opened_relations(asked.where, whole, with_texts=with_texts) if asked.where else None
     with ExitStack() as opened:
         if asked.where and files is None:
             whole = opened.enter_context(open_store(asked.where))
         yield opened.enter_context(
-            ShownRelations(asked.where, whole, SqlLimits(_MEMORY), files=files, with_texts=True)
+            ShownRelations(
+                asked.where, whole, SqlLimits(_MEMORY), files=files, with_texts=with_texts
+            )
         )
 
 
@@ -132,7 +135,7 @@ _VALUES: Final = [RELATION.getters[name] for name in KEY]
 
 
 def _number_of(*values: str | None) -> int:
-    """Return what `_NUMBER` returns for texts, of which null is an empty one."""
+    """Return the number that `_NUMBER` makes of texts; null is like an empty one."""
     data = "\n".join(value or "" for value in values).encode()
     return int.from_bytes(md5(data, usedforsecurity=False).digest()[:8], "little")
 

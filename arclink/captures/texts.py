@@ -117,7 +117,7 @@ def _add(where: str, texts: Iterable[TextRow]) -> None:
 
 
 def _read(unread: Iterable[Any], reader: PageReader, done: TextsRead) -> Iterator[TextRow]:
-    """Yield the rows of payloads, and count what becomes of them."""
+    """Yield the rows of payloads, and count those that are read, lost or without text."""
     for payload, *address in (row.values() for batch in unread for row in batch.to_pylist()):
         try:
             text = _text_at(reader, *address)
