@@ -215,8 +215,8 @@ def test_others_are_asked_about_text_and_say_what_is_not_known(
     alone = json.loads(client.get(f"/ask/{asked}").text.replace(r"\u001b", "\ufffd"))
     with served(str(path)) as other, served(str(load(tmp_path, TEXTS))) as without:
         urls = {"other": other, "without": without}
-        instances = [Instance(name, f"http://127.0.0.1:{port}") for name, port in urls.items()]
-        here = client_of(str(path), Settings(instances=instances))
+        instances = (Instance(name, f"http://127.0.0.1:{port}") for name, port in urls.items())
+        here = client_of(str(path), Settings(instances=(*instances,)))
         merged = here.get(f"/aggregate/ask/{asked}").get_json()
     own, there, unread = merged["archives"]
     assert [one["outcome"] for one in merged["archives"]] == ["answered"] * 3
