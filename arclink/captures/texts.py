@@ -20,7 +20,7 @@ from arclink.captures.libraries import is_html
 from arclink.captures.read import PageReader, reason_of
 from arclink.captures.text import PageText, read_text
 from arclink.errors import CaptureError
-from arclink.extract.page_text import PLAIN_TEXT
+from arclink.filter.rules import PLAIN_TEXT
 from arclink.model import Span, Surt, Timestamp
 from arclink.reasons import Reason
 from arclink.rows.texts import TextRow, parse_text

@@ -37,9 +37,12 @@ NO_TEXTS = "the text of pages was not read: run `arclink tables --text --store S
 
 
 def add(path: Path, texts: Texts) -> None:
-    rows = [(page.checksum, page.title, None, text, False) for page, text in texts]
+    rows = [
+        (page.checksum, page.title, None, text, None if text is None else False)
+        for page, text in texts
+    ]
+    add_texts(str(path), sorted(rows))
     with open_store(str(path)) as store:
-        add_texts(str(path), store, sorted(rows))
         relations_of(str(path), store)
 
 
@@ -212,8 +215,8 @@ def test_others_are_asked_about_text_and_say_what_is_not_known(
     alone = json.loads(client.get(f"/ask/{asked}").text.replace(r"\u001b", "\ufffd"))
     with served(str(path)) as other, served(str(load(tmp_path, TEXTS))) as without:
         urls = {"other": other, "without": without}
-        instances = [Instance(name, f"http://127.0.0.1:{port}") for name, port in urls.items()]
-        here = client_of(str(path), Settings(instances=instances))
+        instances = (Instance(name, f"http://127.0.0.1:{port}") for name, port in urls.items())
+        here = client_of(str(path), Settings(instances=(*instances,)))
         merged = here.get(f"/aggregate/ask/{asked}").get_json()
     own, there, unread = merged["archives"]
     assert [one["outcome"] for one in merged["archives"]] == ["answered"] * 3
