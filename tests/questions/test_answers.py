@@ -22,6 +22,7 @@ from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import EXTRA, QUESTIONS
 from arclink.analysis.relations.database import RelationsDatabase, ShownRelations
 from arclink.errors import LimitError, UsageError
+from arclink.rows.texts import TextRow
 from arclink.store.location import open_store
 from tests.captures.archives import T1, T2, Record, store_of
 from tests.questions import archive as odd
@@ -193,9 +194,13 @@ def test_bursts_of_a_site_of_many_pages() -> None:
                     pages.append(one)
                     texts[one.checksum] = (one.checksum, None, None, f"{text}\n{time}", False)
     store = MemoryStore(pages)
-    rows = sorted(texts.values())
+    rows: list[TextRow] = sorted(texts.values())
     archive = Archive(store, rows)
-    parts = (("archive", []), ("host", ["http://x.example/"]), ("prefix", ["http://y.example/"]))
+    parts: tuple[tuple[str, list[str]], ...] = (
+        ("archive", []),
+        ("host", ["http://x.example/"]),
+        ("prefix", ["http://y.example/"]),
+    )
     several = ["http://x.example/", "http://y.example/", "http://never.example/"]
     with database_of(store, by_content(store, rows).values()) as database:
         database.run("SET threads = 1")

@@ -3,8 +3,6 @@
 
 from unicodedata import category, name, normalize
 
-import regex
-
 _BY_ITSELF = (
     *("CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "HANGUL"),
     *("THAI", "LAO", "KHMER", "MYANMAR"),
@@ -24,7 +22,7 @@ _TYPED = {
     "LATIN SMALL LETTER DOTLESS I": "i",
     "GREEK SMALL LETTER FINAL SIGMA": "σ",
 }
-_MARKS = regex.compile(r"(\p{M}{16})\p{M}+")
+_MOST_MARKS = 16
 _OTHER_WIDTHS = ("FULLWIDTH", "HALFWIDTH", "LATIN SMALL LIGATURE F", "LATIN SMALL LIGATURE ST")
 
 
@@ -48,7 +46,10 @@ def plain_words(text: str) -> list[str]:
     """Return the words of a text in their order, as ``words_of`` of ``words.sql`` does."""
     lower = text.replace("İ", "i").lower()  # Python makes two letters of it
     parts = normalize("NFD", lower)  # ǿ is ø with an accent
-    typed = _MARKS.sub(r"\1", "".join(map(_typed, parts)))
+    typed, marks = "", 0
+    for letter in "".join(map(_typed, parts)):
+        marks = marks + 1 if category(letter).startswith("M") else 0
+        typed += letter if marks <= _MOST_MARKS else ""
     words: list[str] = []
     before = "a sign"
     for letter in normalize("NFC", typed):

@@ -178,7 +178,7 @@ def _shown(element: PageElement) -> Iterator[str]:
 
 
 def plain_text(html: str) -> str:
-    """Return the text of a page by Python's own parser, with the written rule for what is shown."""
+    """Return the text of a page by Python's own parser, with the written rule of shown elements."""
     soup = BeautifulSoup(html, "html.parser")
     return "".join(_shown(soup.body or soup))
 
