@@ -24,6 +24,7 @@ from arclink.extract.text_blocks import (
     folded,
     read_blocks,
 )
+from arclink.filter.rules import PLAIN_TEXT
 from arclink.model import UriR
 from arclink.rows.texts import TextParts
 from arclink.uris.resolution import Base
@@ -34,9 +35,8 @@ MOST_TEXT: Final = 4_000_000
 _LONGEST_LANGUAGE: Final = 35
 """Maximum characters of a language tag (BCP 47, 4.4.1)."""
 
-PAGE_MIMES: Final = frozenset({"text/html", "application/xhtml+xml"})
+HTML_MIMES: Final = frozenset({"text/html", "application/xhtml+xml"})
 """Media types of pages."""
-PLAIN_TEXT: Final = "text/plain"
 
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _KINDS: Final = {**{name: name for name in HEADINGS}, "li": "item", "pre": "pre"}
@@ -98,7 +98,7 @@ def plain_text(
         Without text for a document that is no HTML and no plain text; None if only its beginning
         could tell.
     """
-    if mime in PAGE_MIMES:
+    if mime in HTML_MIMES:
         html = text if isinstance(text, bytes) else text.encode("utf-8", "ignore")
         read = read or read_page_text(html)
         return read.title, read.language or first_language(language), read.text, read.is_cut

@@ -327,7 +327,9 @@ def _run(given: Given, say: Say) -> Built:
                         report.add(
                             build(
                                 *(some, index, opened, settings, folder, progress, run, loading),
-                                partial(_texts().keep_texts, target) if keeps_texts else None,
+                                partial(_texts().keep_texts, target, opened)
+                                if keeps_texts
+                                else None,
                             )
                         )
                 after = opened.known().captures

@@ -41,8 +41,8 @@ def add(path: Path, texts: Texts) -> None:
         (page.checksum, page.title, None, text, None if text is None else False)
         for page, text in texts
     ]
-    add_texts(str(path), sorted(rows))
     with open_store(str(path)) as store:
+        add_texts(str(path), store, sorted(rows))
         relations_of(str(path), store)
 
 

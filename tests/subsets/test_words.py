@@ -74,7 +74,7 @@ def worded(demo_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         payloads = {payload_of(content) for content, _ in whole.shown(mementos) if content}
         payloads = {one for one in payloads if not one.startswith("redirect:")}  # as `read_texts`
         texts = texts_of([*payloads])
-        add_texts(where, texts)
+        add_texts(where, whole, texts)
         hidden = opened.enter_context(
             EmbargoedStore(opened.enter_context(open_store(where)), EMBARGO)
         )

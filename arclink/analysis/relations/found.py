@@ -6,6 +6,9 @@ from arclink.analysis.relations.database import RelationsDatabase
 from arclink.analysis.relations.parts import LAST
 from arclink.analysis.relations.writing import quoted
 
+_MOST_JOINED = 6
+"""Most words of a phrase whose rows are joined."""
+
 
 def found_terms(database: RelationsDatabase, terms: Sequence[str]) -> str:
     """Return the SQL of the contents that have terms, a row for each term of a content.
@@ -40,12 +43,29 @@ def _found(number: int, words: Sequence[str], *, may_go_on: bool) -> str:
             f"SELECT {number} AS term, content, sum(times)::INTEGER AS times FROM words "
             f"WHERE {conditions[0]} GROUP BY content"
         )
-    # The places at which the phrase would begin, by each of its words.
-    begins = " UNION ALL ".join(
-        f"SELECT content, unnest(places) - {index} AS place FROM words WHERE {condition}"
+    rows = [
+        f"(SELECT content, list_transform(places, lambda place: (place - {index})::INTEGER) "
+        f"AS places FROM words WHERE {condition})"
         for index, condition in enumerate(conditions)
-    )
+    ]
+    # The places at which the phrase would begin, by each of its words. Of many words, DuckDB would
+    # look for an order to join them in for minutes.
+    if len(words) <= _MOST_JOINED:
+        places = "of_0.places"
+        joined = f"{rows[0]} AS of_0"
+        for index, row in enumerate(rows[1:], 1):
+            places = f"list_intersect({places}, of_{index}.places)"
+            joined += f" JOIN {row} AS of_{index} USING (content)"
+        begins = f"SELECT content, len({places}) AS times FROM {joined}"
+    else:
+        places = " UNION ALL ".join(
+            f"SELECT content, unnest(places) AS place FROM {row}" for row in rows
+        )
+        begins = (
+            f"SELECT content, 1 AS times FROM ({places}) GROUP BY content, place "
+            f"HAVING count(*) = {len(words)}"
+        )
     return (
-        f"SELECT {number} AS term, content, count(*)::INTEGER AS times FROM (SELECT content FROM "
-        f"({begins}) GROUP BY content, place HAVING count(*) = {len(words)}) GROUP BY content"
+        f"SELECT {number} AS term, content, sum(times)::INTEGER AS times FROM ({begins}) "
+        "WHERE times > 0 GROUP BY content"
     )

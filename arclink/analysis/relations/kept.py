@@ -6,6 +6,7 @@ next process removes.
 """
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -16,7 +17,7 @@ from pathlib import Path
 from pyarrow.parquet import read_metadata
 
 from arclink.access.texts import printable_uri
-from arclink.analysis.relations.by_tasks import fetch_relations
+from arclink.analysis.relations.by_tasks import UnusedTablesWarning, fetch_relations
 from arclink.analysis.relations.folder import STATE, only_writer, tables_folder
 from arclink.analysis.relations.held import HeldRelations, translated
 from arclink.analysis.relations.state import (
@@ -57,10 +58,10 @@ from arclink.analysis.relations.writing import (
     quoted,
     reading,
 )
-from arclink.errors import SealError, WriteError
+from arclink.errors import OperatorError, SealError, WriteError
 from arclink.files.atomic import is_utf8
 from arclink.files.sealed import read_rows, write_sealed
-from arclink.model import Forgotten, Memento
+from arclink.model import Checksum, Forgotten, Memento
 from arclink.rows.texts import TextRow
 from arclink.store.protocols import Additions, LoadMark
 
@@ -249,7 +250,12 @@ def forgotten_within(
     state = read_state(folder)
     if state is not None and not state.is_of(store):
         # They are made again when they are needed; but texts cannot be made of the store.
-        state = _brought_up(folder, store, state) if _has_texts(state) else None
+        try:
+            state = _brought_up(folder, store, state) if _has_texts(state) else None
+        except (OSError, OperatorError) as error:  # a full disk does not prevent a takedown
+            state = None
+            text = f"the texts of pages are removed, too: {error}. Read them again: arclink tables"
+            warnings.warn(f"{text} --text", UnusedTablesWarning, stacklevel=2)
     (folder / STATE).unlink(missing_ok=True)  # a reader finds no relations from now on
     try:
         yield
@@ -307,7 +313,7 @@ def _with_texts(
                 writer.write_texts(TEXTS, _by_content(merged_texts(files), titles), WORDS)
 
         texts = [*texts, make_part(folder, _rows_of_texts(files), write)]
-    state = replace(state, parts={**state.parts, "texts": texts, "read": ()})
+    state = replace(state, parts={**state.parts, "texts": texts, "read": []})
     return replace(state, parts={**state.parts, "texts": _merged_parts(folder, state, "texts")})
 
 
@@ -395,6 +401,10 @@ def _merge_links(parts: Sequence[Path], writer: PartWriter) -> None:
     writer.copy_by_page(f"FROM {by_page}", LINKS_BY_PAGE)
 
 
+def _merge_read(parts: Sequence[Path], writer: PartWriter) -> None:
+    writer.write_texts(READ, merged_texts(part / READ for part in parts))
+
+
 def _merge_texts(parts: Sequence[Path], writer: PartWriter) -> None:
     writer.write_texts(TEXTS, merged_texts(part / TEXTS for part in parts))
     writer.write_words([part / WORDS for part in parts], WORDS)
@@ -404,6 +414,7 @@ _MERGES: Mapping[str, Callable[[Sequence[Path], PartWriter], None]] = {
     "captures": _merge_captures,
     "links": _merge_links,
     "texts": _merge_texts,
+    "read": _merge_read,
 }
 """By kind, what writes the files of several parts as those of one."""
 
@@ -423,11 +434,14 @@ def _merged_parts(folder: Path, state: RelationsState, kind: str) -> Sequence[st
     return [*parts[:first], make_part(folder, rows_in(files[first:]), merge)]
 
 
-def add_texts(where: str, rows: Sequence[TextRow]) -> None:
+def add_texts(where: str, store: Additions, rows: Iterable[TextRow]) -> None:
     """Add texts to the relations of a store; they are in them when they are brought up.
+
+    Texts of payloads that the store lacks are left out: it may have forgotten them meanwhile.
 
     Args:
         where: The path or URL of the store.
+        store: The store.
         rows: The texts by payload (in place of the content), sorted.
 
     Raises:
@@ -436,10 +450,12 @@ def add_texts(where: str, rows: Sequence[TextRow]) -> None:
     folder = tables_folder(where)
     with only_writer(folder):
         state = read_state(folder) or NOTHING
-        size = sum(len(row[3] or "") for row in rows)
-        write = partial(PartWriter.write_texts, name=READ, rows=rows)
+        kept = [row for row in rows if store.payload(Checksum(row[0])) is not None]
+        size = sum(len(row[3] or "") for row in kept)
+        write = partial(PartWriter.write_texts, name=READ, rows=kept)
         part = make_part(folder, size // BYTES_OF_ROW, write)
-        parts = {**state.parts, "read": [*state.parts["read"], part]}
+        state = replace(state, parts={**state.parts, "read": [*state.parts["read"], part]})
+        parts = {**state.parts, "read": _merged_parts(folder, state, "read")}
         replace_state(folder, replace(state, parts=parts))
 
 

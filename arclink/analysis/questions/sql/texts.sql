@@ -17,10 +17,11 @@ FROM said_of_part JOIN known_texts USING (content);
 
 -- Contents that have all terms; a term that is rare weighs more, and so does one that is often said.
 CREATE OR REPLACE TEMP VIEW found_contents AS
+WITH found AS MATERIALIZED (FROM found_terms)
 SELECT content, sum(weight * 2.2 * times / (times + 1.2)) AS score
-FROM found_terms JOIN (
+FROM found JOIN (
     SELECT term, ln(1 + (SELECT count(*) FROM texts) / count(*)) AS weight
-    FROM found_terms
+    FROM found
     GROUP BY term
 ) USING (term)
 GROUP BY content
