@@ -464,7 +464,7 @@ class _Extraction:
         if record.mime in XML_MIMES and not is_feed(text):
             text = as_html(text, self._counts)
         reads: list[ReadText] = []
-        # Plain text is read for its words only, and markup in it is none.
+        # Plain text is read for its words only, and has no links.
         is_plain = self._settings.texts and record.mime == PLAIN_TEXT
         links = PageLinks(title="") if is_plain else self._extract(text, reads)
         # A page at which a parser died is read in another process, and its text later.

@@ -3,29 +3,32 @@
 An answer looks at each capture and each link of a store, one by one.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, cached_property
 from itertools import pairwise
-from math import exp, log, log10, sqrt
+from math import exp, inf, log, log10, sqrt
 from typing import Any, NamedTuple
 
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.questions.table import QUESTIONS, Basis
 from arclink.checksums import is_reference
 from arclink.model import NO_CHECKSUM, Checksum, ContentId, Memento, Outlink, Surt, UriR
+from arclink.rows.texts import TextRow
 from arclink.store.protocols import Additions
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
 from arclink.uris.surts import surt_of
+from tests.questions.page_texts import by_content, texts_of
 from tests.relations.plain_words import plain_words
 from tests.relations.saying import what_it_says
 
 Row = tuple[Any, ...]
 
-_TIMELESS = ("vanished", "find", "begin", "diff", "near")
+_TIMELESS = ("vanished", "find", "begin", "diff", "near", "bursts")
 """Questions whose rows have no period."""
 
 
@@ -103,10 +106,18 @@ class Archive:
     Attributes:
         captures: What captures say about their pages, also those that say nothing.
         said: Those that say something.
+        texts: The texts of contents.
+        words: The words of title and text of those whose text is known, with a gap between both.
     """
 
-    def __init__(self, store: Additions) -> None:
+    def __init__(self, store: Additions, texts: list[TextRow] | None = None) -> None:
         mementos = [*store.scan_mementos()]
+        self.texts = by_content(store, texts_of(store) if texts is None else texts)
+        self.words = {
+            content: [*plain_words(title or ""), "", *plain_words(text)]
+            for content, title, _, text, _ in self.texts.values()
+            if text is not None
+        }
         self.captures = [_capture(store, one, mementos) for one in mementos]
         self.said = [one for one in self.captures if not one.is_silent]
         contents = {one.content for one in self.captures} - {None}
@@ -167,6 +178,7 @@ class Plain:
     words: str = ""
     of: str = "text"
     new: bool = False
+    by_date: bool = False
 
     def rows(self) -> list[Row]:
         """Return the rows of the answer, as a caller gets them."""
@@ -190,7 +202,24 @@ class Plain:
             for one in self.archive.captures
             if begin <= one.time <= self.end and (is_whole or [*self.parts_of(one.page)])
         ]
-        return len(found), sum(one.is_counted for one in found)
+        return self.counts(found)
+
+    def unknown_texts(self) -> tuple[int, int, int]:
+        """Return the number of captures whose text is cut, of no kind that is read, or not read."""
+        contents = [one.content for one in self.archive.captures if self.is_of_any_part(one)]
+        texts = [self.archive.texts.get(one) for one in contents if one is not None]
+        cut = sum(one is not None and one[4] is True for one in texts)
+        return cut, sum(one is not None and one[4] is None for one in texts), texts.count(None)
+
+    def is_of_any_part(self, one: Capture) -> bool:
+        return self.is_asked(one.time) and bool([*self.parts_of(one.page)])
+
+    def counts(self, captures: Iterable[Capture]) -> tuple[int, int]:
+        """Return the number of captures, and of those with known links, or known text."""
+        found = [*captures]
+        if not QUESTIONS[self.name].is_of_texts:
+            return len(found), sum(one.is_counted for one in found)
+        return len(found), sum(one in self.known_texts for one in found)
 
     # What is asked
 
@@ -275,6 +304,59 @@ class Plain:
             for one, target, label in self.seen([capture])
             if self.is_outside(number, one.page, target, target)
         ]
+
+    # Texts
+
+    @cached_property
+    def known_texts(self) -> set[Capture]:
+        """The captures whose text is known."""
+        return {one for one in self.archive.said if one.content in self.archive.words}
+
+    @cached_property
+    def text_of_part(self) -> list[tuple[int, Capture]]:
+        """The captures of parts whose text is known, of all times."""
+        return [(number, one) for one in self.known_texts for number in self.parts_of(one.page)]
+
+    @cached_property
+    def terms(self) -> list[str]:
+        """The words and phrases to find, as answers name them."""
+        found = re.findall(r'"([^"]+)"(\*?)|(\S+)', self.words)
+        return [phrase + star or word for phrase, star, word in found]
+
+    @cached_property
+    def times(self) -> list[dict[str, int]]:
+        """How often each content has each of the terms, if it has it."""
+        counts = [
+            {content: _times(words, term) for content, words in self.archive.words.items()}
+            for term in self.terms
+        ]
+        return [{content: times for content, times in one.items() if times} for one in counts]
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        """The contents that have all terms, with the weight of these."""
+        weights = [log(1 + len(self.archive.texts) / len(one)) if one else 0 for one in self.times]
+        return {
+            content: round(
+                sum(
+                    weight * 2.2 * one[content] / (one[content] + 1.2)
+                    for weight, one in zip(weights, self.times, strict=True)
+                ),
+                9,
+            )
+            for content in self.archive.words
+            if all(content in one for one in self.times)
+        }
+
+    def has_terms(self, text: str | None) -> bool:
+        return text is not None and all(_times(plain_words(text), one) for one in self.terms)
+
+    def snippet(self, content: str) -> str:
+        """Return the line of a text with most terms; lines of invented texts are short."""
+        text = self.archive.texts[content][3] or ""
+        lines = [line for line in text.split("\n") if line]
+        counts = [sum(_times(plain_words(line), one) > 0 for one in self.terms) for line in lines]
+        return lines[counts.index(max(counts))].strip(" \t\n\r") if lines else ""
 
     # Rows
 
@@ -368,7 +450,7 @@ def _in_windows(
     captures = [one for one in asked.archive.captures if asked.is_asked(one.time)]
 
     def counts(key: str, window: str) -> tuple[int, int]:
-        return _counts(
+        return asked.counts(
             one
             for one in captures
             if (one.page.at(asked.at), asked.period(one.time)) == (key, window)
@@ -415,38 +497,32 @@ def _with_unknown(asked: Plain, rows: Rows) -> Rows:
     read = [(one, parts) for one, parts in read if parts]
 
     def counts(number: int, window: str) -> tuple[int, int]:
-        return _counts(
+        return asked.counts(
             one for one, parts in read if number in parts and asked.period(one.time) == window
         )
 
     found = [*rows]
     own = int("captures" in question.columns)
-    if question.is_of_links and not question.names_linkers:
+    if question.needs_read and not question.names_linkers:
         found = [(number, when, (*row, *counts(number, when)[own:])) for number, when, row in found]
     with_rows = {(number, when) for number, when, _ in found}
-    after = ("captures", "read")[own:] if question.is_of_links else ()
+    after = ("captures", "read")[own:] if question.needs_read else ()
     columns = (*question.columns, *after)
     for number in range(1 if asked.name == "common" else len(asked.uris) or 1):
         for window in _windows_between(asked, [one.time for one, _ in read]):
             captures, links_known = counts(number, window)
-            if (links_known if question.is_of_links else captures) or (number, window) in with_rows:
+            if (links_known if question.needs_read else captures) or (number, window) in with_rows:
                 continue
             values: dict[str, Any] = {
                 "read": 0,
                 **({"captures": captures} if "captures" in after else {}),
             }
-            if not question.is_of_links:
+            if not question.needs_read:
                 values |= dict.fromkeys(
                     ("captures", "pages", "success", "redirects", "errors", "known"), 0
                 )
             found.append((number, window, tuple(map(values.get, columns))))
     return sorted(found, key=lambda row: row[:2])
-
-
-def _counts(captures: Iterable[Capture]) -> tuple[int, int]:
-    """Return the number of captures, and of those with known links."""
-    found = [*captures]
-    return len(found), sum(one.is_counted for one in found)
 
 
 def _windows_between(asked: Plain, times: Sequence[str]) -> Iterator[str]:
@@ -1013,6 +1089,171 @@ def _typical_words(asked: Plain) -> Rows:
     return _ordered(rows, 1, 2)
 
 
+def _times(words: Sequence[str], term: str) -> int:
+    """Return how often words have those of a term one after the other."""
+    of_term = plain_words(term)
+    places = range(len(words)) if of_term else ()
+    return sum(_begins(words[place:], of_term, term.endswith("*")) for place in places)
+
+
+def _search(asked: Plain) -> Rows:
+    hits: dict[tuple[int, str, str], list[Capture]] = defaultdict(list)
+    for number, one in asked.text_of_part:
+        if asked.is_asked(one.time) and one.content in asked.scores:
+            hits[number, asked.period(one.time), one.page.surt].append(one)
+    links: dict[tuple[int, str, str], list[tuple[Capture, End, str]]] = defaultdict(list)
+    for one, target, label in asked.seen(asked.archive.said):
+        for number in asked.parts_of(target) if asked.is_asked(one.time) else ():
+            key = number, asked.period(one.time), target.surt
+            links[key].append((one, target, label[1]))
+    said_in_links = {
+        key: found
+        for key, of_page in links.items()
+        if (found := [link for link in of_page if asked.has_terms(link[2])])
+    }
+    rows = []
+    for key in {*hits, *said_in_links}:
+        of_page, called, linking = hits[key], said_in_links.get(key, []), links[key]
+        best = max(
+            ((asked.scores[str(one.content)], one.time, str(one.content)) for one in of_page),
+            default=None,
+        )
+        title = asked.archive.texts[best[2]][1] if best else None
+        is_in_title = asked.has_terms(title)
+        weight = best[0] * (1.5 if is_in_title else 1) if best else 0
+        weight += 2 * log(1 + len({one.page.surt for one, _, _ in called}))
+        pages = len({one.page.surt for one, _, _ in linking})
+        where = {"text": best, "title": is_in_title, "words": called}
+        times = [one.time for one in of_page]
+        row = (
+            min(one.page.uri for one in of_page) if best else min(one.uri for _, one, _ in called),
+            round(weight * log(2.71828 + pages), 3),
+            ", ".join(name for name, is_found in where.items() if is_found),
+            title,
+            pages,
+            len({one.page.host for one, _, _ in linking} - {None}),
+            len(of_page),
+            min(times, default=None),
+            max(times, default=None),
+            asked.snippet(best[2]) if best else "",
+        )
+        rows.append((*key[:2], row))
+    found = _ordered(rows, 1)
+    if asked.by_date:
+        found.sort(key=lambda row: row[2][8] or "", reverse=True)
+    return sorted(found, key=lambda row: row[:2])
+
+
+def _frequency(asked: Plain) -> Rows:
+    known: dict[tuple[int, str], list[Capture]] = defaultdict(list)
+    for number, one in asked.text_of_part:
+        if asked.is_asked(one.time):
+            known[number, asked.period(one.time)].append(one)
+    rows = []
+    for key in sorted(known):
+        for term, contents in zip(asked.terms, asked.times, strict=True):
+            said = [one for one in known[key] if one.content in contents]
+            percent = round(100 * len(said) / len(known[key]), 3)
+            rows.append((*key, (term, len(said), percent, len({one.page.surt for one in said}))))
+    return rows
+
+
+def _first_said(asked: Plain) -> Rows:
+    captures: dict[tuple[int, str], list[Capture]] = defaultdict(list)
+    for number, one in asked.text_of_part:
+        captures[number, one.page.surt].append(one)
+    pages: dict[tuple[int, str | None], list[tuple[str, str, Capture, str | None]]]
+    pages = defaultdict(list)
+    for (number, surt), of_page in captures.items():
+        said = [one for one in of_page if one.content in asked.scores]
+        if said:
+            first = min(said, key=lambda one: (one.time, one.page.uri, one.content))
+            before = (one.time for one in of_page if one not in said and one.time < first.time)
+            name = _name((one.page for one in said), asked.at)
+            pages[number, name].append((first.time, surt, first, max(before, default=None)))
+    rows = []
+    for (number, name), found in pages.items():
+        time, _, one, last_without = min(found)
+        if asked.is_asked(time):
+            content = str(one.content)
+            title = asked.archive.texts[content][1]
+            row = (name, time, last_without, one.page.uri, title, asked.snippet(content))
+            rows.append((number, asked.period(time), row))
+    rows.sort(key=lambda row: (*row[:2], row[2][1], row[2][0] is None, row[2][0] or ""))
+    return rows
+
+
+def _bursts(asked: Plain) -> Rows:
+    rows = []
+    captures: dict[tuple[int, str], dict[str, list[Capture]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for number, one in asked.text_of_part:
+        if asked.is_asked(one.time):
+            captures[number, asked.period(one.time)][one.page.surt].append(one)
+    for number in {number for number, _ in captures}:
+        windows = sorted(window for of, window in captures if of == number)
+        shown = []  # a page counts once in a window
+        for window in windows:
+            of_pages = captures[number, window].values()
+            firsts = [min(some, key=lambda one: (one.time, one.content)) for some in of_pages]
+            shown.append(
+                [(one.page.host, {*asked.archive.words[str(one.content)]} - {""}) for one in firsts]
+            )
+        menus: dict[str | None, set[str]] = defaultdict(set)
+        for pages in shown:
+            for host in {host for host, _ in pages}:
+                texts = [words for of, words in pages if of == host]
+                counts = Counter(word for words in texts for word in words)
+                most = len(texts) / 2 if len(texts) >= 4 else inf
+                menus[host] |= {word for word, count in counts.items() if count > most}
+        said = [
+            Counter(word for host, words in pages for word in words - menus[host])
+            for pages in shown
+        ]
+        for word in {word for counts in said for word in counts}:
+            pairs = [(counts[word], len(pages)) for counts, pages in zip(said, shown, strict=True)]
+            rows += [(number, "", row) for row in _bursts_of(word, pairs, windows)]
+    rows.sort(key=lambda row: (row[0], -row[2][3], row[2][0], row[2][1]))
+    return rows
+
+
+def _bursts_of(
+    word: str, pairs: Sequence[tuple[int, int]], windows: Sequence[str]
+) -> Iterator[Row]:
+    """Yield the bursts of a word; ``pairs`` are the pages with it, and all, in each window."""
+    usual = sum(said for said, _ in pairs) / sum(pages for _, pages in pairs)
+    if max(said for said, _ in pairs) < 4 or usual >= 0.5:
+        return
+
+    def cost(state: int, said: int, pages: int) -> float:
+        share = min(0.999, 2 * usual) if state else usual
+        return -(said * log(share) + (pages - said) * log(1 - share))
+
+    ways = {0: (0.0, ""), 1: (inf, "")}  # the cheapest one to each state
+    for pair in pairs:
+        ways = {
+            state: min(
+                (price + log(len(pairs)) * (state > before) + cost(state, *pair), f"{way}{state}")
+                for before, (price, way) in ways.items()
+            )
+            for state in (0, 1)
+        }
+    for burst in re.finditer("1+", min(ways.values())[1]):
+        some, (begin, end) = pairs[burst.start() : burst.end()], burst.span()
+        said, pages = (sum(one) for one in zip(*some, strict=True))
+        yield (
+            word,
+            windows[begin],
+            windows[end - 1],
+            round(sum(cost(0, *one) - cost(1, *one) for one in some), 3),
+            round(100 * said / pages, 3),
+            round(100 * usual, 3),
+            said,
+            pages,
+        )
+
+
 def _captures_of(asked: Plain, key: Callable[[Capture], Any]) -> Any:
     return asked.grouped(
         asked.of_part, lambda one: key(one[1]), lambda one: one[1].time, lambda one: one[0]
@@ -1297,6 +1538,10 @@ _ANSWERS: Mapping[str, Callable[[Plain], Rows]] = {
     "begin": _begin,
     "pages": _pages_of,
     "find": _find,
+    "search": _search,
+    "frequency": _frequency,
+    "first-said": _first_said,
+    "bursts": _bursts,
     "near": _near,
     "vanished": _vanished,
 }

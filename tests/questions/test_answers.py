@@ -26,6 +26,7 @@ from arclink.store.location import open_store
 from tests.captures.archives import T1, T2, Record, store_of
 from tests.questions import archive as odd
 from tests.questions.on_pages import SELECTIONS, check_changes, page_numbers
+from tests.questions.page_texts import WORDS, by_content, texts_of, words_of
 from tests.questions.plain import Archive, Plain, makes_sense, unchanged_pages
 from tests.relations.capture_pairs import PAIRS
 from tests.relations.rows import database_of
@@ -56,7 +57,7 @@ def archive(store: MemoryStore) -> Archive:
 
 @pytest.fixture(scope="module")
 def database(store: MemoryStore) -> Iterator[RelationsDatabase]:
-    with database_of(store) as opened:
+    with database_of(store, by_content(store, texts_of(store)).values()) as opened:
         opened.run("SET threads = 1")
         yield opened
 
@@ -66,7 +67,9 @@ def check(database: RelationsDatabase, asked: Plain) -> int:
     given = [("scope", asked.scope), ("limit", "0"), *(("uri", uri) for uri in asked.uris)]
     given += [(name, value) for name, value in (("level", asked.level), ("by", asked.by)) if value]
     given += [("external", "true")] if asked.external else []
-    given += [("words", asked.words)] if asked.words and asked.name == "find" else []
+    is_of_words = QUESTIONS[asked.name].words is not None
+    given += [("words", asked.words)] if asked.words and is_of_words else []
+    given += [("by-date", "true")] if asked.by_date else []
     given += [("of", asked.of), ("new", str(asked.new).lower())]
     given += [("from", asked.begin), ("to", asked.end)] if asked.begin else []
     answer = ask(database, AskQuery.from_parameters(given, name=asked.name))
@@ -74,6 +77,7 @@ def check(database: RelationsDatabase, asked: Plain) -> int:
     assert rows == asked.rows(), asked
     assert (answer.known.captures, answer.known.known) == asked.known(), asked
     question = QUESTIONS[asked.name]
+    assert answer.texts == (asked.unknown_texts() if question.is_of_texts else None)
     assert answer.unchanged == (unchanged_pages(asked) if question.compares else None)
     names = answer.table.column_names
     asked_of, period, captures, read = EXTRA
@@ -95,7 +99,11 @@ def all_of(archive: Archive, name: str, scope: str) -> list[Plain]:
     levels = ["uri", "host", "domain"] if QUESTIONS[name].level else [""]
     forms = product(uris_of(scope), levels, ("", "month", "year"), (False, True), SPANS.values())
     return [
-        Plain(archive, name, scope, uris, level, by, external, *span, words="eXa*")
+        replace(
+            Plain(archive, name, scope, uris, level, by, external, *span),
+            words=WORDS.get(name, ""),
+            by_date=external,  # which makes no difference to `search`
+        )
         for uris, level, by, external, span in forms
     ]
 
@@ -112,7 +120,7 @@ def test_an_answer_is_that_of_plain_python(
     forms = all_of(archive, name, scope)
     simplest = (forms[0], forms[len(forms) // 2])
     rows = sum(check(database, asked) for asked in (*simplest, *forms[begin::11]))
-    assert rows
+    assert rows or name == "bursts"  # of many pages: see the test of bursts
 
 
 @pytest.mark.long
@@ -155,7 +163,8 @@ def test_links_that_are_too_many_to_be_counted_first_give_the_same_answer(
 ) -> None:
     monkeypatch.setattr("arclink.analysis.questions.asking._MOST_COUNTED", 2)
     with database.apart() as other:
-        assert sum(check(other, asked) for asked in all_of(archive, name, "domain")[::7])
+        rows = sum(check(other, asked) for asked in all_of(archive, name, "domain")[::7])
+    assert rows or name == "bursts"
 
 
 @pytest.mark.parametrize("scope", ["archive", "domain"])
@@ -164,6 +173,44 @@ def test_the_survival_of_links_that_pages_added(
 ) -> None:
     forms = [replace(asked, new=True) for asked in all_of(archive, "survival", scope)]
     assert sum(check(database, asked) for asked in forms[::5])
+
+
+def test_bursts_of_a_site_of_many_pages() -> None:
+    """Less than half of the pages of a host have a word in some months, and most a menu in one."""
+    lines = ("page", "torch page", "Menu page", "torch Menu")
+    said = {
+        month: [lines[1]] * (number in (3, 4, 9)) * 5 + [lines[0]] * 7
+        for number, month in enumerate(f"2010{month:02}" for month in range(1, 13))
+    }
+    said["201006"] = [lines[3], *[lines[2]] * 7, lines[0]]
+    pages, texts = [], {}
+    for month, of_month in said.items():
+        for number, text in enumerate(of_month):
+            for host in ("x.example", "www.x.example", "y.example"):
+                times = [f"{month}{day:02}000000" for day in ((1, 9) if number % 3 else (5,))]
+                for time in times:
+                    one = Page(f"http://{host}/{number}", time, title=f"{text} {host} {time}")
+                    pages.append(one)
+                    texts[one.checksum] = (one.checksum, None, None, f"{text}\n{time}", False)
+    store = MemoryStore(pages)
+    rows = sorted(texts.values())
+    archive = Archive(store, rows)
+    parts = (("archive", []), ("host", ["http://x.example/"]), ("prefix", ["http://y.example/"]))
+    several = ["http://x.example/", "http://y.example/", "http://never.example/"]
+    with database_of(store, by_content(store, rows).values()) as database:
+        database.run("SET threads = 1")
+        for (scope, uris), by in product((*parts, ("domain", several)), ("", "day", "year")):
+            asked = Plain(archive, "bursts", scope, uris, by=by)
+            check(database, asked)
+            if not by:
+                found = {row[-8:-5] for row in asked.rows()}
+                assert ("torch", "2010-04", "2010-05") in found
+                assert "menu" not in {term for term, *_ in found}
+
+
+def test_a_term_without_words_is_in_no_text(database: RelationsDatabase, archive: Archive) -> None:
+    for name, words in product(("search", "frequency", "first-said"), ("ـ", "news ـ")):
+        check(database, Plain(archive, name, words=words))
 
 
 def test_what_changed_between_two_years_is_compared_at_their_ends() -> None:
@@ -244,7 +291,7 @@ def test_what_ends_an_answer_runs_in_the_thread_of_its_caller(
     monkeypatch.setattr("arclink.analysis.relations.database._PATIENCE", 0)
     threads = set()
     with database.apart(keep_on=lambda: threads.add(get_ident())) as other:
-        ask(other, AskQuery.from_parameters([("scope", "domain"), ("uri", odd.ORG)], name=name))
+        ask(other, _about_site(name))
     assert threads == {get_ident()}
 
 
@@ -253,9 +300,13 @@ def test_an_answer_that_takes_too_long_is_stopped(
     database: RelationsDatabase, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.analysis.relations.database._PATIENCE", 0)
-    query = AskQuery.from_parameters([("scope", "domain"), ("uri", odd.ORG)], name=name)
     with database.apart(seconds=1e-9) as other, pytest.raises(LimitError, match="stopped after"):
-        ask(other, query)
+        ask(other, _about_site(name))
+
+
+def _about_site(name: str) -> AskQuery:
+    given = [("scope", "domain"), ("uri", odd.ORG), *words_of(name)]
+    return AskQuery.from_parameters(given, name=name)
 
 
 # Any small archive
@@ -299,11 +350,18 @@ def test_an_answer_about_any_archive_is_that_of_plain_python(
         data.draw(st.sampled_from(["", "day", "month", "year"])),
         data.draw(st.booleans()),
         *data.draw(st.sampled_from([("", "9"), (_TIMES[1], _TIMES[2])])),
-        words=data.draw(st.sampled_from(["", "news", "S new", "ne* e", "new.s", "New.s ne*"])),
+        words=data.draw(
+            st.sampled_from(["", "news", "S new", "ne* e", "new.s", "New.s ne*"])
+            if QUESTIONS[name].words is not True
+            else st.sampled_from(["news", "ne* the", '"old news" "stra"*', "東京", "ـ news"])
+        ),
         of=data.draw(st.sampled_from(["text", "word"])),
         new=data.draw(st.booleans()),
+        by_date=data.draw(st.booleans()) if name == "search" else False,
     )
-    with database_of(store) as database:
+    texts = by_content(store, texts_of(store)).values()
+    with database_of(store, texts) as database:
+        database.has_texts = True  # of these pages, none may have one
         check(database, asked)
 
 
@@ -340,6 +398,7 @@ def test_windows_that_are_listed_have_the_rows_of_their_times(
     that are stale in it, and links that were first seen in one live on after it.
     """
     given = [("scope", scope), *([("uri", odd.ONE[scope])] if odd.ONE[scope] else [])]
+    given += words_of(name)
     listed = "2009,200903/2010-06-01T00:00:00,2011,1999"
     if QUESTIONS[name].is_by_calendar:
         with pytest.raises(UsageError, match="day, month or year in this question"):
@@ -361,10 +420,10 @@ def test_windows_that_are_listed_have_the_rows_of_their_times(
     found = answer.rows()
     unknown = {row["period"] for row in answer.table.to_pylist()} - {row["period"] for row in rows}
     assert unknown >= {"1999"}
-    if QUESTIONS[name].is_of_links:  # of linkers, those without links have rows, too
+    if QUESTIONS[name].needs_read:  # of linkers, those without links have rows, too
         for row in [*found, *rows]:
-            row.pop("captures", None)
-            row.pop("read", None)
+            for counts in {"captures", "read"} - {*QUESTIONS[name].columns}:
+                row.pop(counts, None)
         found = [row for row in found if name != "linkers" or row["links"]]
     assert found == sorted(rows, key=lambda row: row["period"])
     assert {window: known.captures for window, known in answer.windows.items()} == captures

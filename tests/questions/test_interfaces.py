@@ -29,6 +29,7 @@ from arclink.analysis.questions.asking import ask, key_of
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import QUESTIONS, QuestionScope
 from arclink.analysis.relations.database import ShownRelations
+from arclink.analysis.relations.folder import tables_folder
 from arclink.captures.subsets.catalog import narrowed
 from arclink.cli.main import group
 from arclink.errors import OperatorError, UsageError
@@ -40,6 +41,7 @@ from arclink.store.location import open_store
 from arclink.store.protocols import Scans, Takedown
 from tests.access.sqlite_pages import load_pages
 from tests.questions.archive import NEWS, ORG, PAGES
+from tests.questions.page_texts import WORDS, add_page_texts, words_of
 from tests.questions.plain import Archive, Plain, Row, makes_sense
 from tests.service.conftest import client_of
 from tests.store.memory_store import MemoryStore
@@ -67,6 +69,7 @@ def given_of(scope: str) -> list[tuple[str, str]]:
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("questions")
     load_pages(folder / "links.db", folder / "graph", [PAGES[::2], PAGES[1::2]])
+    add_page_texts(folder / "links.db", MemoryStore(PAGES))
     return folder / "links.db"
 
 
@@ -81,7 +84,17 @@ def archive() -> Archive:
 
 
 def plain(archive: Archive, name: str, scope: str) -> list[Row]:
-    return Plain(archive, name, scope, [ORG] if WRITTEN[scope] else []).rows()
+    return _asked(archive, name, scope).rows()
+
+
+def _asked(archive: Archive, name: str, scope: str) -> Plain:
+    uris = [ORG] if WRITTEN[scope] else []
+    words = WORDS.get(name, "") if QUESTIONS[name].words else ""
+    return Plain(archive, name, scope, uris, words=words)
+
+
+def needed_words(name: str) -> list[tuple[str, str]]:
+    return words_of(name) if QUESTIONS[name].words else []
 
 
 @pytest.fixture(scope="module")
@@ -123,11 +136,11 @@ def test_an_answer_is_the_same_in_python_on_the_command_line_and_over_http(
     path: Path, graph: LinkGraph, client: FlaskClient, archive: Archive, name: str, scope: str
 ) -> None:
     expected = plain(archive, name, scope)
-    given = given_of(scope)
+    given = [*given_of(scope), *needed_words(name)]
     query = [*given, ("limit", "0")]
     uris = [value for key, value in given if key == "uri"]
-    options = ["--scope", "host"] if scope == "host" else []
-    parameters: Any = {"scope": "host"} if scope == "host" else {}
+    parameters: Any = {key: value for key, value in given if key != "uri"}
+    options = [text for key, value in parameters.items() for text in (f"--{key}", value)]
     of_python = graph.ask(name, *uris, **parameters).table.to_pylist()
     of_command = json.loads(
         command(path, "ask", name, *uris, *options, "--limit", "0", "--format", "json")
@@ -163,7 +176,7 @@ def test_all_formats_have_the_same_rows(
     path: Path, client: FlaskClient, archive: Archive, name: str
 ) -> None:
     expected = plain(archive, name, "domain")
-    query = [*given_of("domain"), ("limit", "0")]
+    query = [*given_of("domain"), *needed_words(name), ("limit", "0")]
     read: dict[str, Callable[[bytes], Sequence[Row]]] = {
         "json": lambda data: [tuple(row.values()) for row in json.loads(data)["rows"]],
         "jsonl": lambda data: [tuple(json.loads(line).values()) for line in data.splitlines()],
@@ -176,7 +189,8 @@ def test_all_formats_have_the_same_rows(
         ],
     }
     for form in ROW_FORMATS:
-        arguments = ("ask", name, "*.example.org", "--limit", "0", "--format", form)
+        words = [text for key, value in needed_words(name) for text in (f"--{key}", value)]
+        arguments = ("ask", name, "*.example.org", *words, "--limit", "0", "--format", form)
         written = command_bytes(path, *arguments)
         if form == "table":
             head, *rows = written.decode().rpartition("\n\n")[2].splitlines()
@@ -230,21 +244,21 @@ def test_what_is_hidden_is_in_no_answer(
 ) -> None:
     """The answers are those of a store that never had it."""
     where = Path(shutil.copy(path, tmp_path / "links.db"))
+    shutil.copytree(tables_folder(str(path)), tables_folder(str(where)))
     never = Archive(MemoryStore(SHOWN))
     assert len(SHOWN) < len(PAGES)
-    with hide(where) as store, ShownRelations(str(where), store) as shown:
+    with hide(where) as store, ShownRelations(str(where), store, with_texts=True) as shown:
         for name in QUESTIONS:
             for scope in SCOPES:
                 if not makes_sense(name, scope):
                     continue
                 with shown.apart() as database:
-                    query = AskQuery.from_parameters([*given_of(scope), ("limit", "0")], name=name)
-                    answer = ask(database, query)
+                    given = [*given_of(scope), *needed_words(name), ("limit", "0")]
+                    answer = ask(database, AskQuery.from_parameters(given, name=name))
                 rows = [tuple(row.values()) for row in answer.table.to_pylist()]
                 assert rows == plain(never, name, scope), (name, scope)
-                assert (answer.known.captures, answer.known.known) == Plain(
-                    never, name, scope, [ORG] if WRITTEN[scope] else []
-                ).known()
+                known = answer.known.captures, answer.known.known
+                assert known == _asked(never, name, scope).known()
 
 
 @pytest.mark.parametrize("given", [(), given_of("domain")], ids=["archive", "domain"])

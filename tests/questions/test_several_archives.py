@@ -3,7 +3,9 @@
 import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -31,6 +33,7 @@ from arclink.analysis.questions.table import (
 from arclink.analysis.relations.database import ShownRelations
 from arclink.uris.surts import surt_of
 from tests.questions.archive import GONE, ORG, PAGES, UK
+from tests.questions.page_texts import add_page_texts, words_of
 from tests.questions.plain import makes_sense
 from tests.store.memory_store import MemoryStore
 
@@ -66,16 +69,21 @@ def _closed() -> Iterator[None]:
     yield
     for relations in OPEN.values():
         relations.close()
+    FOLDERS.close()
     OPEN.clear()
     answered.cache_clear()
 
 
 OPEN: dict[tuple[int, ...], ShownRelations] = {}
+FOLDERS = ExitStack()
 
 
 def _answer(numbers: tuple[int, ...], query: AskQuery) -> AskAnswer:
     if numbers not in OPEN:
-        OPEN[numbers] = ShownRelations("", MemoryStore([PAGES[number] for number in numbers]))
+        store = MemoryStore([PAGES[number] for number in numbers])
+        where = f"{FOLDERS.enter_context(TemporaryDirectory())}/links.db"
+        add_page_texts(where, store)
+        OPEN[numbers] = ShownRelations(where, store, with_texts=True)
     with OPEN[numbers].apart() as database:
         return ask(database, query)
 
@@ -127,7 +135,7 @@ CASES = [
 
 
 def texts_of(name: str, scope: str, by: str) -> dict[str, Sequence[str]]:
-    words = {"words": ["example"]} if name == "find" else {}
+    words = {key: [value] for key, value in words_of(name)}
     return {"uri": ADDRESSES[scope], "by": [by], **words}
 
 

@@ -38,6 +38,7 @@ from tests.access.sqlite_pages import load_pages
 from tests.demos import Demos
 from tests.federation.servers import drips, handling, playing, response, sends
 from tests.questions.archive import PAGES
+from tests.questions.page_texts import add_page_texts, words_of
 from tests.service.conftest import client_of, served
 from tests.store.memory_store import MemoryStore, Page
 
@@ -51,11 +52,21 @@ def store_of(pages: list[Page]) -> Callable[[], MemoryStore]:
 
 
 @pytest.fixture(scope="module")
-def urls() -> Iterator[Mapping[str, str]]:
+def paths(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """The stores of the halves, with texts."""
+    paths = {name: tmp_path_factory.mktemp(name) / "links.db" for name in HALVES}
+    for name, path in paths.items():
+        load_pages(path, path.with_name("graph"), [HALVES[name]])
+        add_page_texts(path, MemoryStore(HALVES[name]))
+    return {name: str(path) for name, path in paths.items()}
+
+
+@pytest.fixture(scope="module")
+def urls(paths: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
     with ExitStack() as stack:
         yield {
-            name: f"http://127.0.0.1:{stack.enter_context(served(store_of(pages)))}"
-            for name, pages in HALVES.items()
+            name: f"http://127.0.0.1:{stack.enter_context(served(path))}"
+            for name, path in paths.items()
         }
 
 
@@ -117,13 +128,13 @@ def saying(document: object, *headers: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_command_and_the_service_merge_the_answers_of_services_alike(
-    name: str, urls: Mapping[str, str]
+    name: str, paths: Mapping[str, str], urls: Mapping[str, str]
 ) -> None:
-    words = ["--words", "example"] if name == "find" else []
-    asked = {"uri": SITE, "limit": "0", **({"words": "example"} if words else {})}
+    words = [text for key, value in words_of(name) for text in (f"--{key}", value)]
+    asked = {"uri": SITE, "limit": "0", **dict(words_of(name))}
     by_command = answer_of(name, SITE, "--limit", "0", *words, **urls)
     instances = (Instance("iraq", urls["iraq"]),)
-    client = client_of(store_of(HALVES["egypt"]), Settings(archive="egypt", instances=instances))
+    client = client_of(paths["egypt"], Settings(archive="egypt", instances=instances))
     found = client.get(f"/aggregate/ask/{name}", query_string={**asked, "format": "json"})
     by_service = found.get_json()
     names = ("seconds", "cached")

@@ -25,11 +25,14 @@ from arclink.analysis.questions.asking import ask
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import QUESTIONS
 from arclink.analysis.relations.database import RelationsDatabase, ShownRelations
+from arclink.captures.texts import read_texts
+from arclink.store.archive_paths import ArchivePaths
 from arclink.store.location import open_store
 from arclink.store.protocols import Answers
 from arclink.uris.surts import surt_of
 from tests.captures.archives import Record, store_of
 from tests.questions import archive as odd
+from tests.questions.page_texts import by_content, texts_of, words_of
 from tests.questions.plain import makes_sense
 from tests.relations.rows import database_of
 from tests.store.memory_store import MemoryStore, Page, link
@@ -40,11 +43,19 @@ OF_CAPTURES: Mapping[str, Sequence[str]] = {
     "pages": ("captures", "first", "last"),
     "begin": ("captures",),
     "find": ("captures",),
+    "search": ("captures", "first", "last"),
+    "frequency": ("said", "percent"),
     "near": ("captures",),
     "most-linked": ("captures",),
     "vanished": ("captures",),
 }
 """The columns that tell of captures themselves, also of those that say nothing."""
+
+
+def said_by(store: MemoryStore) -> RelationsDatabase:
+    """Return the relations of a store, with texts."""
+    return database_of(store, by_content(store, texts_of(store)).values())
+
 
 Answer = list[tuple[tuple[str, str], ...]]
 
@@ -71,7 +82,7 @@ def answers(
         name, scope, *span = form
         given = [("scope", scope), ("limit", "0"), *zip(("from", "to"), span, strict=False)]
         given += [("uri", odd.ONE[scope])] if odd.ONE[scope] else []
-        given += [("words", "eXa")] if name == "find" else []
+        given += words_of(name)
         query = AskQuery.from_parameters(given, name=name)
         left_out = () if is_all else OF_CAPTURES.get(name, ())
         found[form] = sorted(
@@ -145,7 +156,7 @@ def with_redirects(pages: Sequence[Page], seconds: int, turn: int) -> list[Page]
 
 @pytest.fixture(scope="module")
 def of_pages() -> dict[tuple[str, ...], Answer]:
-    with database_of(MemoryStore(odd.PAGES)) as database:
+    with said_by(MemoryStore(odd.PAGES)) as database:
         return answers(database, FORMS)
 
 
@@ -154,7 +165,7 @@ def of_pages() -> dict[tuple[str, ...], Answer]:
 def test_a_redirect_of_a_page_to_itself_changes_no_answer(
     of_pages: dict[tuple[str, ...], Answer], seconds: int, turn: int
 ) -> None:
-    with database_of(MemoryStore(with_redirects(odd.PAGES, seconds, turn))) as database:
+    with said_by(MemoryStore(with_redirects(odd.PAGES, seconds, turn))) as database:
         found = answers(database, FORMS[turn::3])
     for key, rows in found.items():
         assert of_pages[key] == rows, key
@@ -189,9 +200,9 @@ def test_a_revisit_in_place_of_a_response_changes_no_answer() -> None:
     pages = [page for page in _again(odd.PAGES) if page.record_type == "response"]
     revisits = [*_as_revisits(pages)]
     assert sum(page.record_type == "revisit" for page in revisits) > 20
-    with database_of(MemoryStore(pages)) as database:
+    with said_by(MemoryStore(pages)) as database:
         expected = answers(database, FORMS[::2], is_all=True)
-    with database_of(MemoryStore(revisits)) as database:
+    with said_by(MemoryStore(revisits)) as database:
         found = answers(database, FORMS[::2], is_all=True)
     for key, rows in expected.items():
         assert found[key] == rows, key
@@ -221,7 +232,12 @@ def test_the_order_of_records_and_a_redirect_next_to_them_change_no_answer(
         (records, records[::-1], [*records, redirect], [redirect, *records[::-1]])
     ):
         store = store_of(tmp_path / str(number), some)
-        with open_store(str(store)) as opened, ShownRelations(str(store), opened) as database:
+        with open_store(str(store)) as opened:
+            read_texts(str(store), opened, ArchivePaths())
+        with (
+            open_store(str(store)) as opened,
+            ShownRelations(str(store), opened, with_texts=True) as database,
+        ):
             times = ("20090601000000", "20110101000000")
             asked = FORMS[: len(QUESTIONS)]  # about the page, at all times
             found.append((answers(database, asked), [*links_then(opened, times)]))
@@ -301,9 +317,9 @@ def test_redirects_of_pages_to_themselves_at_any_time_change_no_answer(data: st.
     pages = data.draw(st.lists(page | error, min_size=1, max_size=6))
     has_page = any(surt_of(one.original) == surt_of(odd.ORG) for one in pages)
     redirects = data.draw(st.lists(redirect, min_size=1, max_size=4)) if has_page else []
-    with database_of(MemoryStore(pages)) as database:
+    with said_by(MemoryStore(pages)) as database:
         expected = answers(database, FORMS[: len(QUESTIONS)])
-    with database_of(MemoryStore([*pages, *redirects])) as database:
+    with said_by(MemoryStore([*pages, *redirects])) as database:
         found = answers(database, FORMS[: len(QUESTIONS)])
     for key, rows in expected.items():
         assert found[key] == rows, (key, pages, redirects)

@@ -1,7 +1,7 @@
 """The rows of the relations: as the files have them, and as a store answers for them."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, groupby
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,13 @@ from arclink.analysis.relations.folder import mark_address, only_writer
 from arclink.analysis.relations.kept import relations_of
 from arclink.model import Memento, Outlink, Surt, UriR
 from arclink.network.engine_files import FolderFiles
+from arclink.rows.texts import TextRow
 from arclink.store.protocols import Additions, Share
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
 from arclink.uris.surts import surt_of
 from arclink.uris.uri_ids import uri_id
+from tests.relations.plain_words import plain_words
 from tests.relations.saying import what_it_says
 
 Rows = Counter[tuple[Any, ...]]
@@ -114,26 +116,37 @@ def rows_in(store: Additions) -> Both:
     return Counter(captures), Counter(links)
 
 
-def database_of(store: Additions) -> RelationsDatabase:
-    """Return the relations of a store in memory, without files."""
+def database_of(store: Additions, texts: Iterable[TextRow] = ()) -> RelationsDatabase:
+    """Return the relations of a store in memory, without files; ``texts`` are those of contents."""
     database = RelationsDatabase()
-    of_store = rows_in(store)
-    for name, rows, of in zip(
-        ("captures", "links"), of_store, (columns.CAPTURES, columns.LINKS), strict=True
-    ):
+    captures, links = (rows.elements() for rows in rows_in(store))
+    texts = [*texts]
+    database.has_texts = bool(texts)
+    of_words = [row for one in texts for row in _words(one)]
+    tables = {"captures": captures, "links": links, "texts": texts, "words": of_words}
+    for name, rows in tables.items():
+        of = columns.RELATIONS[name]
         declared = ", ".join(f"{column.name} {column.kind}" for column in of)
         database.run(f"CREATE TABLE {name} ({declared})")
-        if rows:
+        if values := [[*row] for row in rows]:
             marks = ", ".join("?" * len(of))
-            database.connection.executemany(
-                f"INSERT INTO {name} VALUES ({marks})", [[*row] for row in rows.elements()]
-            )
+            database.connection.executemany(f"INSERT INTO {name} VALUES ({marks})", values)
     # A row group for each content, so that a question which reads too few of them is found.
     database.run(
         "CREATE VIEW links_by_page AS SELECT *, (hash(content) % 1000)::INTEGER AS row_group "
         "FROM links"
     )
     return database
+
+
+def _words(row: TextRow) -> Iterator[tuple[Any, ...]]:
+    content, title, _, text, _ = row
+    places = defaultdict(list)
+    if text is not None:
+        for place, word in enumerate([*plain_words(title or ""), "", *plain_words(text)], 1):
+            places[word].append(place)
+    places.pop("", None)
+    yield from ((word, content, len(found), found) for word, found in places.items())
 
 
 def _title(store: Additions, memento: Memento) -> str | None:

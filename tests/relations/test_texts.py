@@ -23,7 +23,7 @@ from arclink.analysis.relations.folder import have_texts, tables_folder
 from arclink.analysis.relations.found import found_terms
 from arclink.analysis.relations.kept import add_texts, relations_of
 from arclink.analysis.relations.sql_texts import COMMON, text_of
-from arclink.analysis.relations.texts import TextsRead, read_texts
+from arclink.captures.texts import TextsRead, read_texts
 from arclink.analysis.relations.writing import PartWriter
 from arclink.cli.main import group
 from arclink.extract.html import BREAKS, NOT_SHOWN

@@ -341,6 +341,8 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     if query.question.has_terms:
         _count_terms(database, query, ready)
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
+    if "snippet" in table.column_names:
+        table = _with_snippets(database, table, ready)
     known = _known(tuple(_days(database, query, ready)))
     windows = _windows(database, query, ready, known)
     if query.question.names_linkers and windows:
@@ -361,8 +363,6 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     if query.question.is_of_texts:
         (counts,) = database.found(ready(_TEXTS))
         texts = KnownTexts(*counts)
-        if "snippet" in table.column_names:
-            table = _with_snippets(database, table, ready)
     table = _with_extra(table, query)
     return AskAnswer(query, table, total, known, windows, added, compared, texts)
 

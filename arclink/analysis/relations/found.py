@@ -13,6 +13,8 @@ _MOST_JOINED = 6
 def found_terms(database: RelationsDatabase, terms: Sequence[str]) -> str:
     """Return the SQL of the contents that have terms, a row for each term of a content.
 
+    No content has a term without words: a letter that is only seen between others is one.
+
     Its columns are ``term`` (the number of the term, from 0 on), ``content``, and ``times`` (how
     often the content has it). Names of words are constants in it: so DuckDB leaves row groups
     unread, which a join does not let it do.
@@ -27,7 +29,7 @@ def found_terms(database: RelationsDatabase, terms: Sequence[str]) -> str:
         _found(number, words, may_go_on=term.endswith("*"))
         for number, (term, (words,)) in enumerate(zip(terms, rows, strict=True))
     ]
-    return " UNION ALL ".join(found)
+    return " UNION ALL ".join(found) or "SELECT 0 AS term, content, times FROM words WHERE false"
 
 
 def _found(number: int, words: Sequence[str], *, may_go_on: bool) -> str:

@@ -9,7 +9,7 @@ WITH history AS MATERIALIZED (
 page AS (
     SELECT
         number, surt, shown_of(min(uri), host, domain) AS name, min(timestamp) AS first,
-        arg_min({'page': uri, 'content': content, 'title': title}, (timestamp, uri)) AS capture
+        arg_min({'page': uri, 'content': content, 'title': title}, (timestamp, uri, content)) AS capture
     FROM history
     WHERE says
     GROUP BY number, surt, host, domain

@@ -5,8 +5,8 @@ WITH said_it AS (
     SELECT
         number, period, surt, min(uri) AS name, count(*) AS captures,
         min(timestamp) AS first, max(timestamp) AS last, max(score) AS score,
-        arg_max(content, (score, timestamp)) AS content,
-        arg_max(title, (score, timestamp)) AS title
+        arg_max(content, (score, timestamp, content)) AS content,
+        arg_max(title, (score, timestamp, content)) AS title
     FROM text_of_part JOIN found_contents USING (content)
     WHERE is_asked_time(timestamp)
     GROUP BY number, period, surt

@@ -18,7 +18,7 @@ FROM said_of_part JOIN known_texts USING (content);
 -- Contents that have all terms; a term that is rare weighs more, and so does one that is often said.
 CREATE OR REPLACE TEMP VIEW found_contents AS
 WITH found AS MATERIALIZED (FROM found_terms)
-SELECT content, sum(weight * 2.2 * times / (times + 1.2)) AS score
+SELECT content, round(sum(weight * 2.2 * times / (times + 1.2)), 9) AS score  -- in any order of terms
 FROM found JOIN (
     SELECT term, ln(1 + (SELECT count(*) FROM texts) / count(*)) AS weight
     FROM found
@@ -38,5 +38,6 @@ CREATE OR REPLACE TEMP MACRO snippet_of(text) AS list_reduce(
             ))
         }
     ),
-    lambda best, one: CASE WHEN one.terms > best.terms THEN one ELSE best END
+    lambda best, one: CASE WHEN one.terms > best.terms THEN one ELSE best END,
+    {'line': '', 'terms': -1}
 ).line;
