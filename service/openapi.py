@@ -78,7 +78,8 @@ class Resource:
         path: Path in OpenAPI's notation.
         about: Description of the answer, in a sentence or two.
         answers: Schema of the answer by media type.
-        errors: Statuses of `_STATUSES` that the resource may return, besides 414; with a subset, 409.
+        errors: Statuses of `_STATUSES` that the resource may return, besides 414; and 409 if it
+            takes a subset.
         parameters: Parameters of the query string.
         of_path: Schemas of the path's parameters, by name.
         headers: Descriptions of further response headers, by name.
