@@ -357,13 +357,13 @@ class ServiceTables:
             NoTextsError: The question needs texts, and none was read.
             NotReadyError: The relations are damaged.
         """
+        from arclink.analysis.relations.folder import have_texts
         from arclink.analysis.relations.held import TablesError
-        from arclink.analysis.relations.kept import has_texts
 
         try:
             yield
         except NoTextsError:
-            if self._where and has_texts(self._where):
+            if self._where and have_texts(self._where):
                 self._give_up(opened)
             raise
         except TablesError as error:

@@ -115,16 +115,6 @@ def are_current(where: str, store: Additions) -> bool:
     return _current(tables_folder(where), store) is not None
 
 
-def has_texts(where: str) -> bool:
-    """Return whether the text of any page of a store was read."""
-    state = read_state(tables_folder(where))
-    return state is not None and _has_texts(state)
-
-
-def _has_texts(state: RelationsState) -> bool:
-    return bool(state.parts["texts"] or state.parts["read"])
-
-
 def _current(folder: Path, store: Additions) -> RelationsState | None:
     state = read_state(folder)
     if (
@@ -251,7 +241,8 @@ def forgotten_within(
     if state is not None and not state.is_of(store):
         # They are made again when they are needed; but texts cannot be made of the store.
         try:
-            state = _brought_up(folder, store, state) if _has_texts(state) else None
+            has_texts = state.parts["texts"] or state.parts["read"]
+            state = _brought_up(folder, store, state) if has_texts else None
         except (OSError, OperatorError) as error:  # a full disk does not prevent a takedown
             state = None
             text = f"the texts of pages are removed, too: {error}. Read them again: arclink tables"
