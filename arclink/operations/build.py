@@ -302,9 +302,7 @@ def _run(given: Given, say: Say) -> Built:
         is_new = not exists(target)
         progress = ShownProgress(display_for(is_quiet=is_quiet))
         report = BuildReport()
-        # Texts of the new store of a rebuild are read when it is in its place, those of pages that
-        # engines read when they are stored.
-        keeps_texts = reads_texts and not (present or run.is_on_engine)
+        keeps_texts = reads_texts and not run.is_on_engine
         # No other process changes the new store of a rebuild.
         loading = nullcontext if present else change
         try:
@@ -347,7 +345,8 @@ def _run(given: Given, say: Say) -> Built:
     captures = replaced or (None if before is None or after is None else (before, after))
     with open_store(store) as built:  # reopened: its size is that of the closed file
         texts = None
-        if reads_texts and not (keeps_texts and (is_new or had_texts)):
+        # Those that engines left out, and those of a store that took the place of another one.
+        if reads_texts and (present or not (keeps_texts and (is_new or had_texts))):
             texts = _texts().read_texts(store, built, ArchivePaths())
         return Built(store, report, settings.rules, built.sums(), captures, texts)
 
