@@ -37,13 +37,11 @@ _LINES = (
 
 def texts_of(store: Additions) -> list[TextRow]:
     """Return texts by payload: of some none was read, some have none, some are empty or cut."""
-    shown = ((one, store.content_of(one)) for one in store.scan_mementos())
-    payloads = {
-        checksum_of(content)
-        for one, content in shown
-        if content is not None and not one.status.startswith("3")
-    }
-    return sorted(row for one in payloads for row in _invented(one))
+    contents = {one: store.content_of(one) for one in store.scan_mementos()}
+    payloads = {one: checksum_of(content) for one, content in contents.items() if content}
+    redirects = {payload for one, payload in payloads.items() if one.status.startswith("3")}
+    texts = {*payloads.values()} - redirects
+    return sorted(row for one in texts for row in _invented(one))
 
 
 def _invented(payload: str) -> Iterator[TextRow]:

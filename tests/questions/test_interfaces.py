@@ -298,7 +298,7 @@ def test_an_asterisk_is_everything_a_site_or_a_character_of_a_page(graph: LinkGr
 
 def test_words_leave_out_no_row_of_other_questions_without_a_word(graph: LinkGraph) -> None:
     assert graph.ask("find", words="news").total
-    with pytest.raises(BadParameterError, match="only for the question find"):
+    with pytest.raises(BadParameterError, match="only for find, search, frequency, first-said"):
         graph.ask("anchors", words="news")
 
 
