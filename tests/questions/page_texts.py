@@ -29,7 +29,7 @@ _LINES = (
     "  OLD news, new news: news! ",
     "Examples and exams",
     "Nach der Straße die STRASSE",
-    "the old\tnews again",
+    "the old news again",
     "نص قديم 東京 Café",
     "page two",
 )

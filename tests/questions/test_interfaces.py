@@ -69,7 +69,8 @@ def given_of(scope: str) -> list[tuple[str, str]]:
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("questions")
     load_pages(folder / "links.db", folder / "graph", [PAGES[::2], PAGES[1::2]])
-    add_page_texts(folder / "links.db", MemoryStore(PAGES))
+    with open_store(str(folder / "links.db")) as store:
+        add_page_texts(folder / "links.db", store)
     return folder / "links.db"
 
 
