@@ -1,6 +1,6 @@
 """Invented texts of pages, for stores whose archive files do not exist."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -58,7 +58,7 @@ def _invented(payload: str) -> Iterator[TextRow]:
             yield payload, "More", None, "\n".join(lines), number == 3
 
 
-def by_content(store: Additions, rows: list[TextRow]) -> Mapping[str, TextRow]:
+def by_content(store: Additions, rows: Sequence[TextRow]) -> Mapping[str, TextRow]:
     """Return the texts of contents that captures show; a title of the store is the better one."""
     texts = {row[0]: row for row in rows}
     found = {}

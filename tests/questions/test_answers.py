@@ -22,6 +22,7 @@ from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import EXTRA, QUESTIONS
 from arclink.analysis.relations.database import RelationsDatabase, ShownRelations
 from arclink.errors import LimitError, UsageError
+from arclink.rows.texts import TextRow
 from arclink.store.location import open_store
 from tests.captures.archives import T1, T2, Record, store_of
 from tests.questions import archive as odd
@@ -183,7 +184,8 @@ def test_bursts_of_a_site_of_many_pages() -> None:
         for number, month in enumerate(f"2010{month:02}" for month in range(1, 13))
     }
     said["201006"] = [lines[3], *[lines[2]] * 7, lines[0]]
-    pages, texts = [], {}
+    pages: list[Page] = []
+    texts: dict[str, TextRow] = {}
     for month, of_month in said.items():
         for number, text in enumerate(of_month):
             for host in ("x.example", "www.x.example", "y.example"):
@@ -195,6 +197,7 @@ def test_bursts_of_a_site_of_many_pages() -> None:
     store = MemoryStore(pages)
     rows = sorted(texts.values())
     archive = Archive(store, rows)
+    parts: Sequence[tuple[str, list[str]]]
     parts = (("archive", []), ("host", ["http://x.example/"]), ("prefix", ["http://y.example/"]))
     several = ["http://x.example/", "http://y.example/", "http://never.example/"]
     with database_of(store, by_content(store, rows).values()) as database:
