@@ -1,6 +1,6 @@
 """Invented texts of pages, for stores whose archive files do not exist."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -29,7 +29,7 @@ _LINES = (
     "  OLD news, new news: news! ",
     "Examples and exams",
     "Nach der Straße die STRASSE",
-    "the old\tnews again",
+    "the old news again",
     "نص قديم 東京 Café",
     "page two",
 )
@@ -37,13 +37,11 @@ _LINES = (
 
 def texts_of(store: Additions) -> list[TextRow]:
     """Return texts by payload: of some none was read, some have none, some are empty or cut."""
-    shown = ((one, store.content_of(one)) for one in store.scan_mementos())
-    payloads = {
-        checksum_of(content)
-        for one, content in shown
-        if content is not None and not one.status.startswith("3")
-    }
-    return sorted(row for one in payloads for row in _invented(one))
+    contents = {one: store.content_of(one) for one in store.scan_mementos()}
+    payloads = {one: checksum_of(content) for one, content in contents.items() if content}
+    redirects = {payload for one, payload in payloads.items() if one.status.startswith("3")}
+    texts = {*payloads.values()} - redirects
+    return sorted(row for one in texts for row in _invented(one))
 
 
 def _invented(payload: str) -> Iterator[TextRow]:
@@ -60,7 +58,7 @@ def _invented(payload: str) -> Iterator[TextRow]:
             yield payload, "More", None, "\n".join(lines), number == 3
 
 
-def by_content(store: Additions, rows: list[TextRow]) -> Mapping[str, TextRow]:
+def by_content(store: Additions, rows: Sequence[TextRow]) -> Mapping[str, TextRow]:
     """Return the texts of contents that captures show; a title of the store is the better one."""
     texts = {row[0]: row for row in rows}
     found = {}

@@ -110,7 +110,7 @@ class Archive:
         words: The words of title and text of those whose text is known, with a gap between both.
     """
 
-    def __init__(self, store: Additions, texts: list[TextRow] | None = None) -> None:
+    def __init__(self, store: Additions, texts: Sequence[TextRow] | None = None) -> None:
         mementos = [*store.scan_mementos()]
         self.texts = by_content(store, texts_of(store) if texts is None else texts)
         self.words = {

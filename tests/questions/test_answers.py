@@ -184,7 +184,8 @@ def test_bursts_of_a_site_of_many_pages() -> None:
         for number, month in enumerate(f"2010{month:02}" for month in range(1, 13))
     }
     said["201006"] = [lines[3], *[lines[2]] * 7, lines[0]]
-    pages, texts = [], {}
+    pages: list[Page] = []
+    texts: dict[str, TextRow] = {}
     for month, of_month in said.items():
         for number, text in enumerate(of_month):
             for host in ("x.example", "www.x.example", "y.example"):
@@ -194,13 +195,10 @@ def test_bursts_of_a_site_of_many_pages() -> None:
                     pages.append(one)
                     texts[one.checksum] = (one.checksum, None, None, f"{text}\n{time}", False)
     store = MemoryStore(pages)
-    rows: list[TextRow] = sorted(texts.values())
+    rows = sorted(texts.values())
     archive = Archive(store, rows)
-    parts: tuple[tuple[str, list[str]], ...] = (
-        ("archive", []),
-        ("host", ["http://x.example/"]),
-        ("prefix", ["http://y.example/"]),
-    )
+    parts: Sequence[tuple[str, list[str]]]
+    parts = (("archive", []), ("host", ["http://x.example/"]), ("prefix", ["http://y.example/"]))
     several = ["http://x.example/", "http://y.example/", "http://never.example/"]
     with database_of(store, by_content(store, rows).values()) as database:
         database.run("SET threads = 1")

@@ -69,7 +69,8 @@ def given_of(scope: str) -> list[tuple[str, str]]:
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("questions")
     load_pages(folder / "links.db", folder / "graph", [PAGES[::2], PAGES[1::2]])
-    add_page_texts(folder / "links.db", MemoryStore(PAGES))
+    with open_store(str(folder / "links.db")) as store:
+        add_page_texts(folder / "links.db", store)
     return folder / "links.db"
 
 
@@ -298,7 +299,7 @@ def test_an_asterisk_is_everything_a_site_or_a_character_of_a_page(graph: LinkGr
 
 def test_words_leave_out_no_row_of_other_questions_without_a_word(graph: LinkGraph) -> None:
     assert graph.ask("find", words="news").total
-    with pytest.raises(BadParameterError, match="only for the question find"):
+    with pytest.raises(BadParameterError, match="only for find, search, frequency, first-said"):
         graph.ask("anchors", words="news")
 
 

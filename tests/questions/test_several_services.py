@@ -34,6 +34,7 @@ from arclink.others.federation.requests import Asking
 from arclink.service.schemas import SCHEMAS
 from arclink.service.settings import Settings
 from arclink.service.tables import NotReadyError, ServiceTables
+from arclink.store.location import open_store
 from tests.access.sqlite_pages import load_pages
 from tests.demos import Demos
 from tests.federation.servers import drips, handling, playing, response, sends
@@ -57,7 +58,8 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     paths = {name: tmp_path_factory.mktemp(name) / "links.db" for name in HALVES}
     for name, path in paths.items():
         load_pages(path, path.with_name("graph"), [HALVES[name]])
-        add_page_texts(path, MemoryStore(HALVES[name]))
+        with open_store(str(path)) as store:
+            add_page_texts(path, store)
     return {name: str(path) for name, path in paths.items()}
 
 

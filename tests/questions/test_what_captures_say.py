@@ -43,8 +43,7 @@ OF_CAPTURES: Mapping[str, Sequence[str]] = {
     "pages": ("captures", "first", "last"),
     "begin": ("captures",),
     "find": ("captures",),
-    "search": ("captures", "first", "last"),
-    "frequency": ("said", "percent"),
+    "frequency": ("captures",),
     "near": ("captures",),
     "most-linked": ("captures",),
     "vanished": ("captures",),
@@ -88,6 +87,7 @@ def answers(
         found[form] = sorted(
             tuple((key, repr(value)) for key, value in row.items() if key not in left_out)
             for row in ask(database, query).table.to_pylist()
+            if is_all or name != "frequency" or row["term"]  # not only captures without text
         )
     if not is_all:  # rows of windows in which there are only such captures
         for key, rows in found.items():

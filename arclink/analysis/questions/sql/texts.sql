@@ -8,12 +8,14 @@ SELECT content, title, is_cut FROM texts WHERE is_cut IS NOT NULL;
 CREATE OR REPLACE TEMP MACRO surt_of_page(surt) AS split_part(surt, '#urn:', 1);
 CREATE OR REPLACE TEMP MACRO uri_of_page(uri) AS regexp_replace(uri, '^urn:text:', '');
 
--- The captures of the part whose text is known.
-CREATE OR REPLACE TEMP VIEW text_of_part AS
-SELECT
-    * REPLACE (surt_of_page(surt) AS surt, uri_of_page(uri) AS uri, known_texts.title AS title),
-    period_of(timestamp) AS period
+-- The captures of the part whose text is known, also those in no window.
+CREATE OR REPLACE TEMP VIEW text_of_part_ever AS
+SELECT * REPLACE (surt_of_page(surt) AS surt, uri_of_page(uri) AS uri, known_texts.title AS title)
 FROM said_of_part JOIN known_texts USING (content);
+
+-- The same, once for each window.
+CREATE OR REPLACE TEMP VIEW text_of_part AS
+SELECT *, period_of(timestamp) AS period FROM text_of_part_ever;
 
 -- Contents that have all terms; a term that is rare weighs more, and so does one that is often said.
 CREATE OR REPLACE TEMP VIEW found_contents AS
