@@ -78,7 +78,8 @@ class Resource:
         path: Path in OpenAPI's notation.
         about: Description of the answer, in a sentence or two.
         answers: Schema of the answer by media type.
-        errors: Statuses of `_STATUSES` that the resource may return, besides 414.
+        errors: Statuses of `_STATUSES` that the resource may return, besides 414; and 409 if it
+            takes a subset.
         parameters: Parameters of the query string.
         of_path: Schemas of the path's parameters, by name.
         headers: Descriptions of further response headers, by name.
@@ -185,7 +186,7 @@ _ASK = Resource(
     "/ask/{question}",
     "The answer to a question, with the captures that it is read from.",
     _in(ASK_FORMATS, "Answer"),
-    (400, 406, 409, 422, 503),
+    (400, 406, 422, 503),
     ASK,
     headers=_OF_ANSWERS,
     of_path={"question": {"type": "string", "enum": [*QUESTIONS]}},
@@ -449,9 +450,10 @@ def operation(resource: Resource) -> Mapping[str, Any]:
         if resource.is_of_store
         else {}
     )
+    of_subset = [409] if SUBSET in resource.parameters else []
     errors: dict[str, object] = {
         str(status): _error(_STATUSES[status], status == 503)
-        for status in sorted({*resource.errors, 414})
+        for status in sorted({*resource.errors, *of_subset, 414})
     }
     unchanged = (
         {"304": {"description": "Nothing changed since the answer with this ETag or time."}}

@@ -475,7 +475,9 @@ def _ask_tables_here(given: Given, asked: MergedQuestion) -> AskedRows:
         store = requested_store(given)
         found = stores_of_app().tables.answer(store, asked.query)
         found = said_from(found, store, stores_of_app().settings.cited_as, asked.given)
-    except (NotReadyError, NoTextsError) as error:
+    except NoTextsError as error:
+        return ArchiveRows(unknown=str(error)), ArchiveReport(name, Outcome.ANSWERED, noun="row")
+    except NotReadyError as error:
         detail = str(error)
     except LimitError as error:
         detail = limit_in_words(error)

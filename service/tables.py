@@ -357,13 +357,13 @@ class ServiceTables:
             NoTextsError: The question needs texts, and none was read.
             NotReadyError: The relations are damaged.
         """
+        from arclink.analysis.relations.folder import have_texts
         from arclink.analysis.relations.held import TablesError
-        from arclink.analysis.relations.kept import has_texts
 
         try:
             yield
         except NoTextsError:
-            if self._where and has_texts(self._where):
+            if self._where and have_texts(self._where):
                 self._give_up(opened)
             raise
         except TablesError as error:
@@ -375,7 +375,7 @@ class ServiceTables:
             ) from error
 
     def _give_up(self, opened: _Opened) -> bool:
-        """Let the next question open relations anew; return whether no other question did this."""
+        """Let the next question open the relations again; return whether this one is the first."""
         with self._lock:
             is_first = self._opened.get(opened.state) is opened
             if is_first:

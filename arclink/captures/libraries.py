@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from arclink.archives.records import charset_in
 from arclink.extract.charsets import decode_html
-from arclink.extract.page_text import PAGE_MIMES
+from arclink.extract.page_text import HTML_MIMES
 from arclink.extras import analysis_extra
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def is_html(mime: str, body: bytes = b"") -> bool:
     """Return whether a body is HTML: by its media type, or without one, by its beginning."""
-    return mime in PAGE_MIMES or (not mime and body.lstrip()[:1] == b"<")
+    return mime in HTML_MIMES or (not mime and body.lstrip()[:1] == b"<")
 
 
 def soup_of(body: bytes, content_type: str) -> "BeautifulSoup":

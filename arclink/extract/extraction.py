@@ -27,7 +27,7 @@ from arclink.extract.page_text import ReadText, plain_text, read_parsed
 from arclink.extract.replay_markup import without_insertions
 from arclink.extract.settings import ExtractSettings
 from arclink.extract.xhtml import XML_MIMES, as_html
-from arclink.filter.rules import DEFAULT_RULES, Rules
+from arclink.filter.rules import DEFAULT_RULES, PLAIN_TEXT, Rules
 from arclink.model import EMPTY_PAYLOAD, NO_CHECKSUM, REVISIT, Checksum, Kind, Memento, Surt
 from arclink.reasons import Reason
 from arclink.rows.cdx import CAPTURES
@@ -464,7 +464,9 @@ class _Extraction:
         if record.mime in XML_MIMES and not is_feed(text):
             text = as_html(text, self._counts)
         reads: list[ReadText] = []
-        links = self._extract(text, reads)
+        # Plain text is read for its words only, and has no links.
+        is_plain = self._settings.texts and record.mime == PLAIN_TEXT
+        links = PageLinks(title="") if is_plain else self._extract(text, reads)
         # A page at which a parser died is read in another process, and its text later.
         if not self._settings.texts or self._isolated is not None:
             return links, html.charset, None

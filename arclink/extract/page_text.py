@@ -24,6 +24,7 @@ from arclink.extract.text_blocks import (
     folded,
     read_blocks,
 )
+from arclink.filter.rules import PLAIN_TEXT
 from arclink.model import UriR
 from arclink.rows.texts import TextParts
 from arclink.uris.resolution import Base
@@ -34,9 +35,8 @@ MOST_TEXT: Final = 4_000_000
 _LONGEST_LANGUAGE: Final = 35
 """Maximum characters of a language tag (BCP 47, 4.4.1)."""
 
-PAGE_MIMES: Final = frozenset({"text/html", "application/xhtml+xml"})
+HTML_MIMES: Final = frozenset({"text/html", "application/xhtml+xml"})
 """Media types of pages."""
-PLAIN_TEXT: Final = "text/plain"
 
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _KINDS: Final = {**{name: name for name in HEADINGS}, "li": "item", "pre": "pre"}
@@ -98,7 +98,7 @@ def plain_text(
         Without text for a document that is no HTML and no plain text; None if only its beginning
         could tell.
     """
-    if mime in PAGE_MIMES:
+    if mime in HTML_MIMES:
         html = text if isinstance(text, bytes) else text.encode("utf-8", "ignore")
         read = read or read_page_text(html)
         return read.title, read.language or first_language(language), read.text, read.is_cut
@@ -110,13 +110,13 @@ def plain_text(
 
 def first_language(header: str) -> str | None:
     """Return the first language of a ``Content-Language`` header; None if it has none."""
-    return declared_language(header.partition(",")[0])
+    return _declared_language(header.partition(",")[0])
 
 
-def declared_language(written: str | None) -> str | None:
+def _declared_language(written: str | None) -> str | None:
     """Return a declared language in lower case; None if it is empty or too long.
 
-    >>> declared_language(" pt-BR "), declared_language("")
+    >>> _declared_language(" pt-BR "), _declared_language("")
     ('pt-br', None)
     """
     language = (written or "").strip().lower()
@@ -169,7 +169,7 @@ def read_parsed(
     return ReadText(
         title,
         blocks,
-        declared_language(root.get("lang")) or declared_language(root.get("xml:lang")),
+        _declared_language(root.get("lang")) or _declared_language(root.get("xml:lang")),
         is_cut or has_more,
     )
 

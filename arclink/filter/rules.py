@@ -180,6 +180,8 @@ MIMES = (
 )
 """HTML, feeds, sitemaps (often called ``text/xml``), and the values of CDX writers for unknown."""
 
+PLAIN_TEXT = "text/plain"
+
 PAGE_MIMES = (
     "application/atom+xml",
     "application/rdf+xml",

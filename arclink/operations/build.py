@@ -46,7 +46,7 @@ from arclink.progress import display_for
 from arclink.timestamps import TimestampError, first_of, last_of
 
 if TYPE_CHECKING:
-    from arclink.analysis.relations.texts import TextsRead
+    from arclink.captures.texts import TextsRead
     from arclink.pipeline.build import BuildReport
     from arclink.pipeline.rebuild import PresentStore
     from arclink.store.protocols import StoreSums
@@ -302,9 +302,7 @@ def _run(given: Given, say: Say) -> Built:
         is_new = not exists(target)
         progress = ShownProgress(display_for(is_quiet=is_quiet))
         report = BuildReport()
-        # Texts of the new store of a rebuild are read when it is in its place, those of pages that
-        # engines read when they are stored.
-        keeps_texts = reads_texts and not (present or run.is_on_engine)
+        keeps_texts = reads_texts and not run.is_on_engine
         # No other process changes the new store of a rebuild.
         loading = nullcontext if present else change
         try:
@@ -327,7 +325,9 @@ def _run(given: Given, say: Say) -> Built:
                         report.add(
                             build(
                                 *(some, index, opened, settings, folder, progress, run, loading),
-                                partial(_texts().keep_texts, target) if keeps_texts else None,
+                                partial(_texts().keep_texts, target, opened)
+                                if keeps_texts
+                                else None,
                             )
                         )
                 after = opened.known().captures
@@ -345,7 +345,8 @@ def _run(given: Given, say: Say) -> Built:
     captures = replaced or (None if before is None or after is None else (before, after))
     with open_store(store) as built:  # reopened: its size is that of the closed file
         texts = None
-        if reads_texts and not (keeps_texts and (is_new or had_texts)):
+        # Those that engines left out, and those of a store that took the place of another one.
+        if reads_texts and (present or not (keeps_texts and (is_new or had_texts))):
             texts = _texts().read_texts(store, built, ArchivePaths())
         return Built(store, report, settings.rules, built.sums(), captures, texts)
 
@@ -353,7 +354,7 @@ def _run(given: Given, say: Say) -> Built:
 def _texts() -> Any:  # Any: a module
     """Return the module that reads texts."""
     with analysis_extra():
-        from arclink.analysis.relations import texts
+        from arclink.captures import texts
     return texts
 
 

@@ -25,7 +25,7 @@ from arclink.store.archive_paths import ArchivePaths
 from arclink.store.protocols import GraphStore
 
 if TYPE_CHECKING:
-    from arclink.analysis.relations.texts import TextsRead
+    from arclink.captures.texts import TextsRead
 
 _TABLES_AT = Parameter(
     "tables-at",
@@ -124,7 +124,7 @@ def _run(given: Given, _: Say) -> MadeTables:
             return MadeTables(_written_at(address, store, opened, given))
         texts = None
         if WITH_TEXT.required(given):
-            from arclink.analysis.relations.texts import read_texts
+            from arclink.captures.texts import read_texts
 
             texts = read_texts(store, opened, ArchivePaths(ARCHIVES.many(given)))
         made, addresses = relations_of(store, opened), opened.tables_at()
@@ -139,7 +139,7 @@ def _run(given: Given, _: Say) -> MadeTables:
 
 
 def texts_line(read: "TextsRead") -> str:
-    """Return what became of pages whose text was missing, as a sentence."""
+    """Return the numbers of texts that were read, and why others were not, as a sentence."""
     line = f"{counted(read.read, 'text')} read"
     if read.cut:
         line += f", {read.cut:,} of them only in part"

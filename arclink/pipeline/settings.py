@@ -14,7 +14,7 @@ import orjson
 
 from arclink.counts import Counts
 from arclink.extract.settings import ExtractSettings
-from arclink.filter.rules import Rules
+from arclink.filter.rules import PLAIN_TEXT, Rules
 from arclink.model import Forgotten, Surt
 from arclink.progress import Display, clock
 from arclink.reasons import Reason
@@ -203,8 +203,11 @@ class BuildSettings:
         )
 
     def for_jobs(self) -> Mapping[str, object]:
-        """Return the settings of the jobs that read pages."""
-        return {"rules": self.rules.to_json(), "extract": asdict(self.extract)}
+        """Return the settings of the jobs that read pages; with texts, of plain text, too."""
+        rules = self.rules
+        if self.extract.texts and rules.mimes:
+            rules = replace(rules, mimes=(*rules.mimes, PLAIN_TEXT))
+        return {"rules": rules.to_json(), "extract": asdict(self.extract)}
 
     def for_filter(self) -> Mapping[str, object]:
         """Return the settings of the job that chooses pages."""

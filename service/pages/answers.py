@@ -247,7 +247,7 @@ def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
 
 
 def _then(time: str, row: Mapping[str, Any]) -> str:
-    """Return the address of a page that has words, as it was at a time of the row."""
+    """Return the address of the capture of a page at a time of the row."""
     return browse_address(row[time], row.get("page") or row["name"]) if row[time] else ""
 
 

@@ -96,6 +96,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         str(folder / "archive"),
         "--store",
         str(folder / "demo.db"),
+        "--text",
         "--runner",
         "inline",
         "--quiet",

@@ -56,8 +56,20 @@ QUESTIONS = {
         ["captured between", "What is missing", "links are unknown"],
     ),
     "Which pages are about curling, also those that were never captured?": (
-        [typing("curling")],
-        ["Which pages have these words?", "curling-corner.example"],
+        [typing("curling"), following("Find", ".views")],
+        ["Which addresses, titles and links have these words?", "curling-corner.example"],
+    ),
+    "What was said about the ceremony, and who linked to it then?": (
+        [typing('"opening ceremony"'), following("-", "table.question td.times")],
+        ["Who linked here then"],
+    ),
+    "In which years was the ceremony said, and who said it first?": (
+        [
+            typing("ceremony"),
+            following("Words through time", ".views"),
+            following("First said", ".views"),
+        ],
+        ["Who said it first?", "Snippet", SITE],
     ),
     "How did this page look then, and who linked to it?": (
         [following("See the page then")],

@@ -296,6 +296,9 @@ def test_narrow_screens_do_not_scroll_sideways(
             f"{service.base_url}/demo/docs",
             f"{service.base_url}/demo/docs/reasons",
             f"{service.base_url}/demo/select?subset=domain:example",
+            f"{service.base_url}/demo/?ask=search",
+            f"{service.base_url}/demo/?ask=search&words=curling",
+            f"{service.base_url}/demo/?ask=frequency&words=curling+ceremony",
             service.view("glance", uri="http://nothing.example/"),
         ]
         addresses += [service.view(view) for view in VIEWS]
@@ -450,6 +453,8 @@ def test_axe_finds_nothing_wrong(
             f"{service.base_url}/demo/?uri=*.kalvik2010.example",
             f"{service.base_url}/demo/?uri=*.kalvik2010.example&ask=linkers&by=month",
             f"{service.base_url}/demo/?ask=vanished",
+            f"{service.base_url}/demo/?ask=search&words=curling",
+            f"{service.base_url}/demo/?ask=frequency&words=curling+ceremony",
         ]
         found = {}
         for address in addresses:

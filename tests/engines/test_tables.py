@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
-from arclink.analysis.relations.by_tasks import FILES
 from arclink.analysis.relations.folder import versions_at
+from arclink.analysis.relations.state import FILES, OF_STORE
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.mapreduce.runs import JOBS, Job
@@ -36,7 +36,8 @@ def run(*words: object) -> str:
 def rows_in(folder: Path, pattern: str) -> Rows:
     """Return the rows of the files below a folder, by relation."""
     rows: Rows = {}
-    for relation, file in FILES.items():
+    for relation in OF_STORE:
+        file, *_ = FILES[relation]
         tables = map(parquet.read_table, sorted(folder.glob(f"{pattern}/{file}")))
         rows[relation] = Counter(
             row

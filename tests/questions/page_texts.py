@@ -73,5 +73,5 @@ def by_content(store: Additions, rows: Sequence[TextRow]) -> Mapping[str, TextRo
 
 def add_page_texts(where: Path | str, store: Additions) -> None:
     """Add invented texts to the relations of a store, as a command adds those that it reads."""
-    add_texts(str(where), texts_of(store))
+    add_texts(str(where), store, texts_of(store))
     relations_of(str(where), store)

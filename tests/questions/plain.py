@@ -1138,10 +1138,10 @@ def _search(asked: Plain) -> Rows:
             asked.snippet(best[2]) if best else "",
         )
         rows.append((*key[:2], row))
-    by_score = _ordered(rows, 1)
+    ordered = _ordered(rows, 1)
     if asked.by_date:
-        by_score.sort(key=lambda row: row[2][8] or "", reverse=True)
-    return sorted(by_score, key=lambda row: row[:2])
+        ordered.sort(key=lambda row: row[2][8] or "", reverse=True)
+    return sorted(ordered, key=lambda row: row[:2])
 
 
 def _frequency(asked: Plain) -> Rows:

@@ -25,7 +25,7 @@ from arclink.analysis.questions.asking import ask
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import QUESTIONS
 from arclink.analysis.relations.database import RelationsDatabase, ShownRelations
-from arclink.analysis.relations.texts import read_texts
+from arclink.captures.texts import read_texts
 from arclink.store.archive_paths import ArchivePaths
 from arclink.store.location import open_store
 from arclink.store.protocols import Answers

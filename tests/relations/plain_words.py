@@ -22,6 +22,7 @@ _TYPED = {
     "LATIN SMALL LETTER DOTLESS I": "i",
     "GREEK SMALL LETTER FINAL SIGMA": "σ",
 }
+_MOST_MARKS = 16
 _OTHER_WIDTHS = ("FULLWIDTH", "HALFWIDTH", "LATIN SMALL LIGATURE F", "LATIN SMALL LIGATURE ST")
 
 
@@ -45,9 +46,13 @@ def plain_words(text: str) -> list[str]:
     """Return the words of a text in their order, as ``words_of`` of ``words.sql`` does."""
     lower = text.replace("İ", "i").lower()  # Python makes two letters of it
     parts = normalize("NFD", lower)  # ǿ is ø with an accent
+    typed, marks = "", 0
+    for letter in "".join(map(_typed, parts)):
+        marks = marks + 1 if category(letter).startswith("M") else 0
+        typed += letter if marks <= _MOST_MARKS else ""
     words: list[str] = []
     before = "a sign"
-    for letter in normalize("NFC", "".join(map(_typed, parts))):
+    for letter in normalize("NFC", typed):
         kind, called = category(letter)[0], name(letter, "")
         if kind == "M":
             if before != "a sign":

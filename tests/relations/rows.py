@@ -11,10 +11,11 @@ from pyarrow import parquet
 
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.relations import columns
-from arclink.analysis.relations.by_tasks import FILES, PartTask, Place, write_part
+from arclink.analysis.relations.by_tasks import PartTask, Place, write_part
 from arclink.analysis.relations.database import RelationsDatabase
 from arclink.analysis.relations.folder import mark_address, only_writer
 from arclink.analysis.relations.kept import relations_of
+from arclink.analysis.relations.state import OF_STORE
 from arclink.model import Memento, Outlink, Surt, UriR
 from arclink.network.engine_files import FolderFiles
 from arclink.rows.texts import TextRow
@@ -54,7 +55,7 @@ def rows_by_tasks(folder: Path, store: Additions, parts: int) -> Both:
     """Return the rows of the parts that tasks write, as another machine copies them."""
     files, place = FolderFiles(), Place(str(folder / "at"))
     mark_address(place.address)
-    tasks = [PartTask(name, Share(number, parts)) for name in FILES for number in range(parts)]
+    tasks = [PartTask(name, Share(number, parts)) for name in OF_STORE for number in range(parts)]
     for task in tasks:
         write_part(task, store, files, place.folder_of(store))
     place.complete(store, tasks)

@@ -3,7 +3,7 @@
 import os
 import shutil
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -202,11 +202,11 @@ def test_files_that_are_replaced_before_they_are_opened_are_read_anew(
 ) -> None:
     opened = []
 
-    def vanishing(*files: Sequence[Path]) -> HeldRelations:
+    def vanishing(files: Mapping[str, Sequence[Path]]) -> HeldRelations:
         opened.append(files)
         if len(opened) == 1:
             remove_relations(where)
-        return HeldRelations(*files)
+        return HeldRelations(files)
 
     monkeypatch.setattr(kept, "HeldRelations", vanishing)
     with open_store(where) as store:

@@ -128,7 +128,7 @@ def test_the_schema_is_one_of_objects_of(name: str) -> None:
 def test_what_a_model_reads_is_short_of(name: str) -> None:
     """Each session begins with all of it: a tool for each question took 90,000 characters more."""
     size = len(json.dumps(TOOLS[name].schema)) + len(TOOLS[name].about)
-    assert size < (12_000 if name == "ask" else 5_000)
+    assert size < (13_000 if name == "ask" else 5_000)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Questions about the text of pages, over HTTP and on pages for people."""
 
+import json
 from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
@@ -11,12 +12,13 @@ from selectolax.lexbor import LexborHTMLParser
 
 from arclink.analysis.relations.kept import add_texts, relations_of
 from arclink.model import Surt
+from arclink.others.federation.instances import Instance
 from arclink.service.agents.tools import Tools
 from arclink.service.settings import Settings
 from arclink.store.embargo import Embargo
 from arclink.store.location import open_store
 from tests.access.sqlite_pages import load_pages
-from tests.service.conftest import NASTY, T1, T2, A, B, client_of
+from tests.service.conftest import NASTY, T1, T2, A, B, client_of, served
 from tests.service.shown import hrefs, page, words
 from tests.store.memory_store import Page, link
 
@@ -35,9 +37,12 @@ NO_TEXTS = "the text of pages was not read: run `arclink tables --text --store S
 
 
 def add(path: Path, texts: Texts) -> None:
-    rows = [(page.checksum, page.title, None, text, False) for page, text in texts]
-    add_texts(str(path), sorted(rows))
+    rows = [
+        (page.checksum, page.title, None, text, None if text is None else False)
+        for page, text in texts
+    ]
     with open_store(str(path)) as store:
+        add_texts(str(path), store, sorted(rows))
         relations_of(str(path), store)
 
 
@@ -103,8 +108,8 @@ def test_text_of_pages_is_text_of_the_answer(client: FlaskClient) -> None:
 def test_what_is_not_known_of_texts_is_beside_what_was_read(client: FlaskClient) -> None:
     shown = words(page(client, "?ask=frequency&words=queryable").css_first(".history"))
     assert "7, 1 Jan 2008 to 30 Jan 2010; text of 5 known" in shown
-    unread = "1 capture whose text was not read (arclink tables --text)"
-    assert f"Besides: {unread}, 1 capture without text." in shown
+    others = "1 capture whose text was not read (arclink tables --text), 1 capture without text"
+    assert f"Besides: {others}." in shown
 
 
 def test_words_are_side_by_side_through_time(client: FlaskClient) -> None:
@@ -156,8 +161,9 @@ def test_a_store_without_texts_names_the_command_until_they_are_read(tmp_path: P
     assert NO_TEXTS.replace("`", "") in words(LexborHTMLParser(shown.data))
     assert 'value="state"' in shown.text
     assert "ETag" not in shown.headers
-    failed = client.get("/aggregate/ask/bursts").get_json()["archives"]
-    assert failed[0]["detail"].startswith(NO_TEXTS)
+    merged = client.get("/aggregate/ask/bursts")
+    assert "not every archive knows" in merged.headers["ArcLink-Unknown"]
+    assert merged.get_json()["archives"][0]["unknown"].startswith(NO_TEXTS)
     answer = Tools(str(path)).call(
         "ask", {"question": "search", "words": "state"}, has_left=lambda: False
     )
@@ -199,16 +205,32 @@ def test_answers_have_all_formats(client: FlaskClient, asked: str, form: str) ->
     assert response.status_code == (HTTPStatus.OK if is_possible else HTTPStatus.BAD_REQUEST)
 
 
-def test_an_archive_among_others_says_what_is_not_known_of_texts(client: FlaskClient) -> None:
-    merged = client.get("/aggregate/ask/frequency?words=state&by=year").get_json()
-    (archive,) = merged["archives"]
-    assert archive["outcome"] == "answered"
-    assert archive["texts"] == {"cut": 0, "others": 1, "unread": 1}
-    assert [(row["period"], row["said"], row["read"]) for row in merged["rows"]] == [
-        ("2008", None, 0),
-        ("2009", 0, 2),
-        ("2010", 1, 3),
-    ]
+@pytest.mark.parametrize(
+    "asked", ["search?words=state", "frequency?words=state&by=year", "first-said?words=state"]
+)
+def test_others_are_asked_about_text_and_say_what_is_not_known(
+    path: Path, client: FlaskClient, tmp_path: Path, asked: str
+) -> None:
+    """Of two archives with the same captures, one has read no text."""
+    alone = json.loads(client.get(f"/ask/{asked}").text.replace(r"\u001b", "\ufffd"))
+    with served(str(path)) as other, served(str(load(tmp_path, TEXTS))) as without:
+        urls = {"other": other, "without": without}
+        instances = (Instance(name, f"http://127.0.0.1:{port}") for name, port in urls.items())
+        here = client_of(str(path), Settings(instances=(*instances,)))
+        merged = here.get(f"/aggregate/ask/{asked}").get_json()
+    own, there, unread = merged["archives"]
+    assert [one["outcome"] for one in merged["archives"]] == ["answered"] * 3
+    assert own["texts"] == there["texts"] == {"cut": 0, "others": 1, "unread": 1}
+    assert own["captures"] == there["captures"] == alone["captures"]
+    assert unread["unknown"].startswith(NO_TEXTS)
+    of_one = [row for row in merged["rows"] if len(row["archives"]) == 1]
+    for name in ("here", "other"):
+        rows = [row for row in of_one if row["archives"] == [name]]
+        assert rows == [{"archives": [name], **row} for row in alone["rows"]]
+    together = [row for row in merged["rows"] if len(row["archives"]) == 2]
+    assert [(row["term"], row["said"]) for row in together] == (
+        [("state", 0), ("state", None)] if "frequency" in asked else []
+    )
 
 
 @pytest.mark.parametrize(

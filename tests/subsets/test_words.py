@@ -74,7 +74,7 @@ def worded(demo_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         payloads = {payload_of(content) for content, _ in whole.shown(mementos) if content}
         payloads = {one for one in payloads if not one.startswith("redirect:")}  # as `read_texts`
         texts = texts_of([*payloads])
-        add_texts(where, texts)
+        add_texts(where, whole, texts)
         hidden = opened.enter_context(
             EmbargoedStore(opened.enter_context(open_store(where)), EMBARGO)
         )
@@ -152,7 +152,7 @@ def test_pages_with_a_word_in_the_title_that_point_to_a_uri_are_one_selection_at
     run("export", "--format", "cdxj", "--into", str(tmp_path / "c.cdxj"), "--subset", WEBBASE)
     assert len((tmp_path / "c.cdxj").read_text().splitlines()) == len(keys)
     with arclink.open(worded.where) as graph:
-        assert graph.subset(WEBBASE).count().captures == len(keys)
+        assert graph.subset(WEBBASE).count().about["captures"] == len(keys)
     client = create_app(worded.where).test_client()
     address = {"subset": WEBBASE}
     assert client.get("/count", query_string=address).get_json()["captures"] == len(keys)

@@ -29,7 +29,7 @@ TERMS = (
     *('"opening ceremony"', '"opening cer"*', "開会式", "kalvik", "home", "hom*", '"read more"'),
     *("archive*", "the of", "olympic*", "photos", "no-such-word", "é"),
 )
-"""Terms as they are written, some of which no text has."""
+"""Terms; no text has some of them."""
 
 Known = bool | None
 """Whether a capture is in a selection; None if that is not known."""

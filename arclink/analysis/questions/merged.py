@@ -8,6 +8,7 @@ each column how values become one, and for some questions why rows do not.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 from urllib.parse import urlencode
@@ -173,6 +174,9 @@ def ask_instances(
         if answer.status != 200:
             what = "it is another service, or an ArcLink without questions; "
             said = said_in(answer.body) if answer.media_type == "application/problem+json" else ""
+            if answer.status == HTTPStatus.CONFLICT and said:  # it has not read texts
+                progress.found = ArchiveRows(unknown=said)
+                return
             raise InstanceError(
                 f"{what if answer.status in (404, 405) else ''}it answers with status "
                 f"{answer.status}{f': {said}' if said else ''}"

@@ -152,7 +152,7 @@ TERM = Parameter(
     default="text",
     fields=("term",),
 )
-BY_DATE = switch(
+_BY_DATE = switch(
     "by-date",
     "In `search`: pages that said it last come first.",
     field="is_by_date",
@@ -179,7 +179,7 @@ ASK_PARAMETERS: tuple[AnyParameter, ...] = (
     TO,
     *COMMON_TO_FOLLOW,
     WORDS,
-    BY_DATE,
+    _BY_DATE,
     TERM,
     _NEW,
     MIN_HOSTS,

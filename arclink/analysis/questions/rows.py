@@ -212,7 +212,7 @@ def _lines(answer: "AskAnswer") -> Iterator[str]:
 
 
 def besides(cut: int, others: int, unread: int) -> str:
-    """Return what is not known of texts (`TextsFields`) in words; empty if all is known."""
+    """Return the counts of captures without known text (`TextsFields`) in words, or no words."""
     said = [
         (unread, "whose text was not read (arclink tables --text)"),
         (others, "without text"),

@@ -119,18 +119,23 @@ TEXTS = (
 )
 """A row per content whose text was read, sorted by content."""
 
+MOST_PLACES, LONGEST_WORD = 128, 1_000
+
 WORDS = (
-    Column("word", _TEXT, "A word, as `words_of` writes it."),
+    Column("word", _TEXT, f"A word, as `words_of` writes it, of up to {LONGEST_WORD:,} bytes."),
     Column("content", _TEXT, "A content that has the word in its title or text."),
-    Column("times", "INTEGER", "How often it has the word."),
+    Column("times", "INTEGER", "How often it has the word; null in further rows of the same word."),
     Column(
         "places",
         "INTEGER[]",
         "Numbers of its words that are this one, from 1 on: those of the title, a number that no "
-        "word has, and those of the text.",
+        f"word has, and those of the text. A row has up to {MOST_PLACES}; further ones follow.",
     ),
 )
-"""A row per distinct word of a content, sorted by word and content."""
+"""A row per distinct word of a content, sorted by word and content.
+
+A word with many places has further rows. No one can ask for a word that is longer than a question.
+"""
 
 RELATIONS: Mapping[str, tuple[Column, ...]] = {
     "captures": CAPTURES,

@@ -41,7 +41,7 @@ def have_texts(where: str) -> bool:
 
 
 def texts_to_read(where: str) -> str:
-    """Return what to do to have texts again that are removed with the tables; empty without any."""
+    """Return how to have texts again that are removed with the tables; empty without any."""
     if not have_texts(where):
         return ""
     return f" To read the text of its pages again: arclink tables --text --store {quote(where)}"

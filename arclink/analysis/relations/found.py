@@ -6,6 +6,9 @@ from arclink.analysis.relations.database import RelationsDatabase
 from arclink.analysis.relations.parts import LAST
 from arclink.analysis.relations.writing import quoted
 
+_MOST_JOINED = 6
+"""Most words of a phrase whose rows are joined."""
+
 
 def found_terms(database: RelationsDatabase, terms: Sequence[str]) -> str:
     """Return the SQL of the contents that have terms, a row for each term of a content.
@@ -25,29 +28,46 @@ def found_terms(database: RelationsDatabase, terms: Sequence[str]) -> str:
     found = [
         _found(number, words, may_go_on=term.endswith("*"))
         for number, (term, (words,)) in enumerate(zip(terms, rows, strict=True))
-        if words
     ]
     return " UNION ALL ".join(found) or "SELECT 0 AS term, content, times FROM words WHERE false"
 
 
 def _found(number: int, words: Sequence[str], *, may_go_on: bool) -> str:
     """Return the SQL of the contents with words that follow each other; the last may go on."""
-    whole = "SELECT content, times, places FROM words WHERE word = "
-    tables = [f"({whole}{quoted(word)})" for word in words]
+    if not words:  # signs that no word has
+        return f"SELECT {number} AS term, content, times FROM words WHERE false"
+    *whole, last = words
+    conditions = [f"word = {quoted(word)}" for word in words]
     if may_go_on:
-        last = words[-1]
-        tables[-1] = (
-            "(SELECT content, sum(times) AS times, flatten(list(places)) AS places FROM words "
-            f"WHERE word >= {quoted(last)} AND word < {quoted(last + LAST)} GROUP BY content)"
+        conditions[-1] = f"word >= {quoted(last)} AND word < {quoted(last + LAST)}"
+    if not whole:
+        return (
+            f"SELECT {number} AS term, content, sum(times)::INTEGER AS times FROM words "
+            f"WHERE {conditions[0]} GROUP BY content"
         )
-    first, *others = (f"{table} AS of_{index}" for index, table in enumerate(tables))
-    if not others:
-        return f"SELECT {number} AS term, content, times FROM {first}"
-    # The places at which the phrase would begin, by each of its words.
-    places = "of_0.places"
-    for index in range(1, len(tables)):
-        begins = f"list_transform(of_{index}.places, lambda place: (place - {index})::INTEGER)"
-        places = f"list_intersect({places}, {begins})"
-    joined = " ".join((first, *(f"JOIN {table} USING (content)" for table in others)))
-    found = f"SELECT {number} AS term, content, len({places}) AS times FROM {joined}"
-    return f"FROM ({found}) WHERE times > 0"
+    rows = [
+        f"(SELECT content, list_transform(places, lambda place: (place - {index})::INTEGER) "
+        f"AS places FROM words WHERE {condition})"
+        for index, condition in enumerate(conditions)
+    ]
+    # The places at which the phrase would begin, by each of its words. Of many words, DuckDB would
+    # look for an order to join them in for minutes.
+    if len(words) <= _MOST_JOINED:
+        places = "of_0.places"
+        joined = f"{rows[0]} AS of_0"
+        for index, row in enumerate(rows[1:], 1):
+            places = f"list_intersect({places}, of_{index}.places)"
+            joined += f" JOIN {row} AS of_{index} USING (content)"
+        begins = f"SELECT content, len({places}) AS times FROM {joined}"
+    else:
+        places = " UNION ALL ".join(
+            f"SELECT content, unnest(places) AS place FROM {row}" for row in rows
+        )
+        begins = (
+            f"SELECT content, 1 AS times FROM ({places}) GROUP BY content, place "
+            f"HAVING count(*) = {len(words)}"
+        )
+    return (
+        f"SELECT {number} AS term, content, sum(times)::INTEGER AS times FROM ({begins}) "
+        "WHERE times > 0 GROUP BY content"
+    )

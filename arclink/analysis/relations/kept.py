@@ -6,6 +6,7 @@ next process removes.
 """
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -16,7 +17,7 @@ from pathlib import Path
 from pyarrow.parquet import read_metadata
 
 from arclink.access.texts import printable_uri
-from arclink.analysis.relations.by_tasks import fetch_relations
+from arclink.analysis.relations.by_tasks import UnusedTablesWarning, fetch_relations
 from arclink.analysis.relations.folder import STATE, only_writer, tables_folder
 from arclink.analysis.relations.held import HeldRelations, translated
 from arclink.analysis.relations.state import (
@@ -50,7 +51,6 @@ from arclink.analysis.relations.writing import (
     IS_REVISIT,
     LINKS_ORDER,
     PAYLOAD,
-    WORDS_ORDER,
     PartWriter,
     connected,
     finds,
@@ -58,10 +58,10 @@ from arclink.analysis.relations.writing import (
     quoted,
     reading,
 )
-from arclink.errors import SealError, WriteError
+from arclink.errors import OperatorError, SealError, WriteError
 from arclink.files.atomic import is_utf8
 from arclink.files.sealed import read_rows, write_sealed
-from arclink.model import Forgotten, Memento
+from arclink.model import Checksum, Forgotten, Memento
 from arclink.rows.texts import TextRow
 from arclink.store.protocols import Additions, LoadMark
 
@@ -113,16 +113,6 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
 def are_current(where: str, store: Additions) -> bool:
     """Return whether a store has relations that show its present state; they may be damaged."""
     return _current(tables_folder(where), store) is not None
-
-
-def has_texts(where: str) -> bool:
-    """Return whether the text of any page of a store was read."""
-    state = read_state(tables_folder(where))
-    return state is not None and _has_texts(state)
-
-
-def _has_texts(state: RelationsState) -> bool:
-    return bool(state.parts["texts"] or state.parts["read"])
 
 
 def _current(folder: Path, store: Additions) -> RelationsState | None:
@@ -250,7 +240,13 @@ def forgotten_within(
     state = read_state(folder)
     if state is not None and not state.is_of(store):
         # They are made again when they are needed; but texts cannot be made of the store.
-        state = _brought_up(folder, store, state) if _has_texts(state) else None
+        try:
+            has_texts = state.parts["texts"] or state.parts["read"]
+            state = _brought_up(folder, store, state) if has_texts else None
+        except (OSError, OperatorError) as error:  # a full disk does not prevent a takedown
+            state = None
+            text = f"the texts of pages are removed, too: {error}. Read them again: arclink tables"
+            warnings.warn(f"{text} --text", UnusedTablesWarning, stacklevel=2)
     (folder / STATE).unlink(missing_ok=True)  # a reader finds no relations from now on
     try:
         yield
@@ -308,7 +304,7 @@ def _with_texts(
                 writer.write_texts(TEXTS, _by_content(merged_texts(files), titles), WORDS)
 
         texts = [*texts, make_part(folder, _rows_of_texts(files), write)]
-    state = replace(state, parts={**state.parts, "texts": texts, "read": ()})
+    state = replace(state, parts={**state.parts, "texts": texts, "read": []})
     return replace(state, parts={**state.parts, "texts": _merged_parts(folder, state, "texts")})
 
 
@@ -396,15 +392,20 @@ def _merge_links(parts: Sequence[Path], writer: PartWriter) -> None:
     writer.copy_by_page(f"FROM {by_page}", LINKS_BY_PAGE)
 
 
+def _merge_read(parts: Sequence[Path], writer: PartWriter) -> None:
+    writer.write_texts(READ, merged_texts(part / READ for part in parts))
+
+
 def _merge_texts(parts: Sequence[Path], writer: PartWriter) -> None:
     writer.write_texts(TEXTS, merged_texts(part / TEXTS for part in parts))
-    writer.copy(f"FROM {reading(part / WORDS for part in parts)}", WORDS_ORDER, WORDS)
+    writer.write_words([part / WORDS for part in parts], WORDS)
 
 
 _MERGES: Mapping[str, Callable[[Sequence[Path], PartWriter], None]] = {
     "captures": _merge_captures,
     "links": _merge_links,
     "texts": _merge_texts,
+    "read": _merge_read,
 }
 """By kind, what writes the files of several parts as those of one."""
 
@@ -424,11 +425,14 @@ def _merged_parts(folder: Path, state: RelationsState, kind: str) -> Sequence[st
     return [*parts[:first], make_part(folder, rows_in(files[first:]), merge)]
 
 
-def add_texts(where: str, rows: Sequence[TextRow]) -> None:
+def add_texts(where: str, store: Additions, rows: Iterable[TextRow]) -> None:
     """Add texts to the relations of a store; they are in them when they are brought up.
+
+    Texts of payloads that the store lacks are left out: it may have forgotten them meanwhile.
 
     Args:
         where: The path or URL of the store.
+        store: The store.
         rows: The texts by payload (in place of the content), sorted.
 
     Raises:
@@ -437,10 +441,12 @@ def add_texts(where: str, rows: Sequence[TextRow]) -> None:
     folder = tables_folder(where)
     with only_writer(folder):
         state = read_state(folder) or NOTHING
-        size = sum(len(row[3] or "") for row in rows)
-        write = partial(PartWriter.write_texts, name=READ, rows=rows)
+        kept = [row for row in rows if store.payload(Checksum(row[0])) is not None]
+        size = sum(len(row[3] or "") for row in kept)
+        write = partial(PartWriter.write_texts, name=READ, rows=kept)
         part = make_part(folder, size // BYTES_OF_ROW, write)
-        parts = {**state.parts, "read": [*state.parts["read"], part]}
+        state = replace(state, parts={**state.parts, "read": [*state.parts["read"], part]})
+        parts = {**state.parts, "read": _merged_parts(folder, state, "read")}
         replace_state(folder, replace(state, parts=parts))
 
 
@@ -543,7 +549,7 @@ def _write_texts_without(gone: str, part: Path, writer: PartWriter) -> None:
     contents = {content for (content,) in found}
     rows = (row for row in merged_texts([part / TEXTS]) if row[0] not in contents)
     writer.write_texts(TEXTS, rows)
-    writer.copy(f"FROM {reading([part / WORDS])} WHERE NOT ({gone})", WORDS_ORDER, WORDS)
+    writer.write_words([part / WORDS], WORDS, f"NOT ({gone})")
 
 
 def _covers(what: Forgotten) -> str:

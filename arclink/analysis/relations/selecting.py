@@ -4,7 +4,6 @@ What remains of an answer in memory is a hash of 8 bytes for each capture or pag
 stored lists (`arclink.captures.subsets.evaluation`).
 """
 
-import re
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,7 +13,6 @@ from typing import Final
 import pyarrow as arrow
 
 from arclink.access.capture_fields import RELATION
-from arclink.access.texts import printable_uri
 from arclink.access.words import parse_words
 from arclink.analysis.relations.database import (
     KEY,
@@ -33,10 +31,10 @@ from arclink.captures.subsets.evaluation import (
     FoundWords,
     check_cost,
 )
-from arclink.captures.subsets.fields import ANY_WORD, END, EVERYWHERE, SurtRanges
+from arclink.captures.subsets.fields import ANY_WORD, EVERYWHERE, SurtRanges
 from arclink.captures.subsets.language import Condition
 from arclink.errors import NoTextsError
-from arclink.model import ContentId, Memento
+from arclink.model import ContentId, Memento, Surt
 from arclink.portions import portions
 from arclink.store.location import open_store
 from arclink.store.protocols import Scans
@@ -62,7 +60,7 @@ _KNOWN: Final = {"text": "is_whole", "title": "title IS NOT NULL"}
 
 
 def facts_of_words(asked: AskedWords) -> FoundWords:
-    """Return what conditions on words select.
+    """Return the facts about conditions on words.
 
     Relations that do not show the present state of the store are brought up first.
 
@@ -80,7 +78,11 @@ def facts_of_words(asked: AskedWords) -> FoundWords:
         if "title" in fields:
             _split(relations, "title", "pages")
         elif "text" in fields:  # `words` has the words of the other titles
-            _split(relations, "title", "(FROM pages WHERE is_whole IS NULL)")
+            _split(
+                relations,
+                "title",
+                "captures ANTI JOIN (FROM texts WHERE is_cut IS NOT NULL) USING (content)",
+            )
         if "anchor" in fields:
             _split(relations, "text", "links")
         known = {
@@ -105,12 +107,15 @@ def _opened(asked: AskedWords) -> Iterator[ShownRelations]:
     no file may have again what was forgotten since.
     """
     whole = asked.store.whole
-    files = opened_relations(asked.where, whole, with_texts=True) if asked.where else None
+    with_texts = any(condition.field in _KNOWN for condition in asked.conditions)
+    files = opened_relations(asked.where, whole, with_texts=with_texts) if asked.where else None
     with ExitStack() as opened:
         if asked.where and files is None:
             whole = opened.enter_context(open_store(asked.where))
         yield opened.enter_context(
-            ShownRelations(asked.where, whole, SqlLimits(_MEMORY), files=files, with_texts=True)
+            ShownRelations(
+                asked.where, whole, SqlLimits(_MEMORY), files=files, with_texts=with_texts
+            )
         )
 
 
@@ -132,7 +137,7 @@ _VALUES: Final = [RELATION.getters[name] for name in KEY]
 
 
 def _number_of(*values: str | None) -> int:
-    """Return what `_NUMBER` returns for texts, of which null is an empty one."""
+    """Return the number that `_NUMBER` makes of texts; null is like an empty one."""
     data = "\n".join(value or "" for value in values).encode()
     return int.from_bytes(md5(data, usedforsecurity=False).digest()[:8], "little")
 
@@ -145,13 +150,13 @@ def _pages(
         selected, ranges = _captures(relations, _KNOWN[condition.field])
     else:
         terms = parse_words(condition.value)
-        of_texts = condition.field == "text"
-        where = f"title IN ({_having(relations, 'title', terms)})"
-        if of_texts:
+        where, relation = f"title IN ({_having(relations, 'title', terms)})", "pages"
+        if condition.field == "text":
+            relation = "captures"  # without a text, its title is that of `pages`
             found = found_terms(relations, terms) or "SELECT NULL AS content WHERE false"
             every = f"HAVING count(*) = {len(terms)}"
             where += f" OR content IN (SELECT content FROM ({found}) GROUP BY content {every})"
-        selected, ranges = _captures(relations, where)
+        selected, ranges = _captures(relations, where, relation)
 
     def test(memento: Memento) -> bool:
         number = _number_of(*(value(memento) for value in _VALUES))
@@ -164,31 +169,23 @@ def _pages(
     return ConditionFacts(test, ranges, None if condition.value == ANY_WORD else lacks)
 
 
-def _captures(relations: RelationsDatabase, where: str) -> tuple[CaptureSet, SurtRanges]:
-    """Return the captures of `_PAGES` that meet a condition of SQL, and ranges of their SURTs."""
-    return _read(relations, f"SELECT {_NUMBER_OF_CAPTURE}, surt FROM pages WHERE {where}")
+def _captures(
+    relations: RelationsDatabase, where: str, relation: str = "pages"
+) -> tuple[CaptureSet, SurtRanges]:
+    """Return the captures that meet a condition of SQL, and ranges of their SURTs."""
+    return _read(relations, f"SELECT {_NUMBER_OF_CAPTURE}, surt FROM {relation} WHERE {where}")
 
 
 def _read(relations: RelationsDatabase, query: str) -> tuple[CaptureSet, SurtRanges]:
     """Return the numbers in the first column of an answer, and ranges of the SURTs in the other."""
-    numbers, stems = array("Q"), set[str]()
+    numbers, surts = array("Q"), set[Surt]()
     with relations.reading(query) as answer:
         for batch in answer:
             numbers.frombytes(batch.column(0).to_numpy().tobytes())
-            if len(stems) <= _MOST_RANGES:
-                stems.update(map(_stem, batch.column(1).unique().to_pylist()))
-    is_narrow = len(stems) <= _MOST_RANGES
-    return CaptureSet(numbers), SurtRanges.of(stems) if is_narrow else EVERYWHERE
-
-
-_ENCODED: Final = re.compile("%(?:[01]|7F|C2%[89]|EF%BF%B[DEF])")
-"""What `printable_uri` may have written in place of a character."""
-
-
-def _stem(surt: str) -> str:
-    """Return a stem of the SURT in a store that the relations have in printable form."""
-    encoded = _ENCODED.search(surt)
-    return surt[: encoded.start()] if encoded else surt + END
+            if len(surts) <= _MOST_RANGES:
+                surts.update(batch.column(1).unique().to_pylist())
+    is_narrow = len(surts) <= _MOST_RANGES
+    return CaptureSet(numbers), SurtRanges.of_surts(surts) if is_narrow else EVERYWHERE
 
 
 # Pages by the texts of links to them
@@ -208,7 +205,7 @@ def _links(relations: RelationsDatabase, asked: AskedWords, condition: Condition
     pages, ranges = _read(relations, f"SELECT DISTINCT {number}, target_surt {found}")
 
     def test(memento: Memento) -> bool:
-        return _number_of(printable_uri(memento.surt)) in pages
+        return _number_of(memento.surt) in pages
 
     return ConditionFacts(test, ranges)
 

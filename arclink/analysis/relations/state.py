@@ -41,8 +41,8 @@ FILES: Mapping[str, tuple[str, ...]] = {
 }
 """The files of each kind of part; the first one says how large the part is.
 
-``read`` are texts as they were read, by payload: the relations are not current as long as there are
-some.
+``read`` are texts by payload, before they are texts of contents: the relations are not current as
+long as there are some.
 """
 
 OF_STORE, OF_FILES = ("captures", "links"), ("texts", "read")

@@ -12,12 +12,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as arrow
 from pyarrow import compute
-from pyarrow.parquet import ParquetFile, ParquetWriter
+from pyarrow.parquet import ParquetFile, ParquetWriter, read_metadata
 
 from arclink.access.capture_fields import LENGTH, NUMBER, RELATION
 from arclink.access.reader import what_they_say
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.relations.columns import CAPTURES, LINKS, LINKS_BY_PAGE, WORDS
+from arclink.analysis.relations.columns import (
+    CAPTURES,
+    LINKS,
+    LINKS_BY_PAGE,
+    LONGEST_WORD,
+    MOST_PLACES,
+    WORDS,
+)
 from arclink.analysis.relations.held import translated
 from arclink.analysis.relations.sql_texts import COMMON, text_of
 from arclink.checksums import START_OF_REFERENCE
@@ -310,23 +317,62 @@ _TEXT_ROWS = arrow.schema(
 )
 """A row per content."""
 
+_COMPRESSED: dict[str, Any] = {
+    "compression": "zstd",
+    "compression_level": 3,
+    "store_schema": False,
+}
+
 _BYTES_OF_TEXTS = 1 << 21
 """Characters of the texts of a row group, about."""
 
-_WORDS = """
+_WORDS = f"""
     INSERT INTO word_rows
-    SELECT word, content, count(*)::INTEGER, list(place ORDER BY place)
-    FROM (
-        SELECT content, unnest(words) AS word, generate_subscripts(words, 1)::INTEGER AS place
+    WITH word AS MATERIALIZED (
+        SELECT word, content, count(*)::INTEGER AS times, list(place ORDER BY place) AS places
         FROM (
-            SELECT content, words_of(coalesce(title, '')) || [''] || words_of(text) AS words
-            FROM text_rows
-            WHERE text IS NOT NULL
+            SELECT content, unnest(words) AS word, generate_subscripts(words, 1)::INTEGER AS place
+            FROM (
+                SELECT content, words_of(coalesce(title, '')) || [''] || words_of(text) AS words
+                FROM text_rows
+                WHERE text IS NOT NULL
+            )
         )
+        WHERE word <> '' AND strlen(word) <= {LONGEST_WORD}
+        GROUP BY word, content
     )
-    WHERE word <> ''
-    GROUP BY ALL
+    FROM word WHERE times <= {MOST_PLACES}
+    UNION ALL
+    SELECT word, content, CASE WHEN row = 0 THEN times END, list(place ORDER BY place)
+    FROM (
+        SELECT
+            word, content, times, unnest(places) AS place,
+            (generate_subscripts(places, 1) - 1) // {MOST_PLACES} AS row
+        FROM word
+        WHERE times > {MOST_PLACES}
+    )
+    GROUP BY word, content, times, row
 """
+"""Adds the words of some texts. Rows are short: DuckDB sorts some 100,000 at once."""
+
+
+_WORD_ROWS = arrow.schema(
+    [
+        ("word", _TEXT),
+        ("content", _TEXT),
+        ("times", arrow.int32()),
+        ("places", arrow.list_(arrow.int32())),
+    ]
+)
+
+_REPEATED = ["word", "content"]
+"""Columns with a dictionary: one of places would be as large as these."""
+
+_BATCHES_OF_RUN = 8
+"""Batches of texts whose words are sorted at once."""
+
+_ROWS_OF_SLICE, _SAMPLED = 2_000_000, 100
+"""Rows of words that are sorted at once, about, and how many of them are looked at before."""
 
 
 def _text_batches(rows: Iterable[TextRow]) -> Iterator[Any]:
@@ -368,14 +414,17 @@ SORTING = "sorting"
 
 CAPTURES_ORDER = "surt, timestamp, uri, written, checksum"
 LINKS_ORDER = "target_surt, target, content, position"
-WORDS_ORDER = "word, content"
+_WORDS_ORDER = "word, content"
 """The sort keys of the files. Sorted by target, the links of a site are neighbours: no index."""
 
-_ROWS_OF_GROUP = {CAPTURES_ORDER: 61_440, LINKS_ORDER: 122_880, WORDS_ORDER: 245_760}
+_ROWS_OF_GROUP = {CAPTURES_ORDER: 61_440, LINKS_ORDER: 122_880, _WORDS_ORDER: 30_720}
 """Rows of a row group, by sort key.
 
 More rows compress better, but leave less memory for sorting; those of captures are long.
 """
+
+_MOST_WORDS, _MOST_BYTES = 245_760, 32 << 20
+"""Rows of a row group of all words, and its bytes in memory, about."""
 
 IS_REFERENCE = f"starts_with(checksum, '{START_OF_REFERENCE}')"
 """Condition of SQL that a capture is a revisit that names a capture (`arclink.checksums`)."""
@@ -463,17 +512,77 @@ class PartWriter:
             self.run(text_of(COMMON, "words"))
             columns = ", ".join(f"{column.name} {column.kind}" for column in WORDS)
             self.run(f"CREATE TABLE word_rows ({columns})")
+        runs: list[str] = []
         with (
             (self.folder / name).open("wb") as stream,
-            ParquetWriter(stream, _TEXT_ROWS, compression="zstd", store_schema=False) as file,
+            ParquetWriter(stream, _TEXT_ROWS, **_COMPRESSED) as file,
         ):
-            for batch in _text_batches(rows):
+            for number, batch in enumerate(_text_batches(rows), 1):
                 file.write_batch(batch)
                 if words:
                     with self._fed("text_rows", _TEXT_ROWS, iter([batch])):
                         self.run(_WORDS)
+                    if number % _BATCHES_OF_RUN == 0:
+                        self._end_run(runs)
         if words:
-            self.copy("FROM word_rows", WORDS_ORDER, words)
+            self._end_run(runs)
+            self.write_words([self.folder / run for run in runs], words)
+
+    def _end_run(self, runs: list[str]) -> None:
+        """Write the words of some texts to a file of their own."""
+        (self.folder / SORTING).mkdir(exist_ok=True)
+        runs.append(f"{SORTING}/words-{len(runs)}")
+        self.copy("FROM word_rows", _WORDS_ORDER, runs[-1])
+        self.run("TRUNCATE word_rows")
+
+    def write_words(self, files: Sequence[Path], name: str, wanted: str = "true") -> None:
+        """Write the rows of some files of words as one file, a slice of them at a time.
+
+        To sort them all at once, DuckDB would hold a part of each file in memory.
+
+        Args:
+            files: The files, each sorted.
+            name: Name of the new file.
+            wanted: Condition of SQL of its rows.
+        """
+        all_words, waiting, rows = reading(files), [], 0
+        with (
+            (self.folder / name).open("wb") as stream,
+            ParquetWriter(stream, _WORD_ROWS, **_COMPRESSED, use_dictionary=_REPEATED) as file,
+        ):
+            for words in self._slices_of_words(files):
+                query = f"FROM {all_words} WHERE {words} AND {wanted} ORDER BY {_WORDS_ORDER}"
+                with translated():
+                    for batch in self._connection.sql(query).to_arrow_reader(_ROWS):
+                        waiting.append(batch.cast(_WORD_ROWS))
+                        rows += len(batch)
+                        if rows >= _MOST_WORDS or _bytes_of(waiting) > _MOST_BYTES:
+                            file.write_table(arrow.Table.from_batches(waiting))
+                            waiting, rows = [], 0
+            if waiting:
+                file.write_table(arrow.Table.from_batches(waiting))
+
+    def _slices_of_words(self, files: Sequence[Path]) -> Iterator[str]:
+        """Yield conditions of SQL of rows that follow each other in the order of words."""
+        number = 1 + sum(read_metadata(file).num_rows for file in files) // _ROWS_OF_SLICE
+        sampled = f"{_SAMPLED * number if number > 1 else 0} ROWS"
+        sample = sorted(
+            self.run(
+                f"SELECT word, content FROM {reading(files)} USING SAMPLE reservoir({sampled})"
+            )
+        )
+        last = ""
+        for word, content in sample[_SAMPLED::_SAMPLED]:
+            here = f"word = {quoted(word)} AND content"
+            yield (
+                f"word <= {quoted(word)} AND (word < {quoted(word)} OR {here} < {quoted(content)})"
+                + last
+            )
+            last = (
+                f" AND word >= {quoted(word)} AND "
+                f"(word > {quoted(word)} OR {here} >= {quoted(content)})"
+            )
+        yield "true" + last
 
     def copy(self, query: str, order: str, name: str) -> None:
         """Write the rows of a query, sorted."""
@@ -528,6 +637,10 @@ class PartWriter:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _bytes_of(batches: Sequence[Any]) -> int:
+    return sum(batch.nbytes for batch in batches)
 
 
 def connected(**settings: Any) -> Any:  # Any: of DuckDB

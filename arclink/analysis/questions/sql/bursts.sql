@@ -14,7 +14,7 @@ WITH page AS (
 counted AS (
     SELECT number, period, host, word, sum(shown)::BIGINT AS pages
     FROM (SELECT number, period, host, content, count(*) AS shown FROM page GROUP BY ALL)
-        JOIN words USING (content)
+        JOIN (FROM words WHERE times IS NOT NULL) USING (content)
     GROUP BY ALL
 ),
 of_host AS (SELECT number, period, host, count(*) AS pages FROM page GROUP BY ALL),

@@ -1,8 +1,8 @@
 -- The first capture with all words of each page, host or domain, and the last capture of that page
--- before whose text is known and lacks one.
+-- before whose text is known to its end and lacks one.
 WITH history AS MATERIALIZED (
     SELECT
-        number, surt, uri, host, domain, timestamp, content, title,
+        number, surt, uri, host, domain, timestamp, content, title, is_cut,
         content IN (SELECT content FROM found_contents) AS says
     FROM text_of_part_ever
 ),
@@ -25,7 +25,7 @@ SELECT
 FROM (
     SELECT named.*, max(timestamp) AS last_without
     FROM named LEFT JOIN history ON history.number = named.number AND history.surt = page.surt
-        AND NOT says AND timestamp < first
+        AND NOT says AND NOT is_cut AND timestamp < first
     GROUP BY ALL
 )
 WHERE is_asked_time(first)

@@ -19,10 +19,11 @@ SELECT *, period_of(timestamp) AS period FROM text_of_part_ever;
 
 -- Contents that have all terms; a term that is rare weighs more, and so does one that is often said.
 CREATE OR REPLACE TEMP VIEW found_contents AS
+WITH found AS MATERIALIZED (FROM found_terms)
 SELECT content, round(sum(weight * 2.2 * times / (times + 1.2)), 9) AS score  -- in any order of terms
-FROM found_terms JOIN (
+FROM found JOIN (
     SELECT term, ln(1 + (SELECT count(*) FROM texts) / count(*)) AS weight
-    FROM found_terms
+    FROM found
     GROUP BY term
 ) USING (term)
 GROUP BY content

@@ -2,8 +2,9 @@
 
 -- Small letters, in which ligatures, full and half width, small digits and forms of one letter that
 -- keyboards lack are the letters that people type: ﬁ is fi, ß is ss, ø is o, ς is σ. What is seen
--- in no word is left out: soft hyphens, joiners, marks of direction, and lengthened lines (ـ).
-CREATE OR REPLACE TEMP MACRO typed_letters(text) AS nfc_normalize(
+-- in no word is left out: soft hyphens, joiners, marks of direction, and lengthened lines (ـ). A letter
+-- has up to 16 marks: to compose more takes time that grows with the second power of their number.
+CREATE OR REPLACE TEMP MACRO typed_letters(text) AS nfc_normalize(regexp_replace(
     replace(replace(replace(replace(replace(replace(replace(replace(replace(translate(
         lower(text),
         '０１２３４５６７８９ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚｦｧｨｩｪｫｬｭｮｯｰｱｲｳｴｵｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾅﾆﾇﾈﾉﾊﾋﾌﾍﾎﾏﾐﾑﾒﾓﾔﾕﾖﾗﾘﾙﾚﾛﾜﾝﾞﾟ'
@@ -12,8 +13,9 @@ CREATE OR REPLACE TEMP MACRO typed_letters(text) AS nfc_normalize(
         '0123456789abcdefghijklmnopqrstuvwxyzヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン'
         || chr(12441) || chr(12442)
         || '01234567890123456789σiooldææ'''' '
-    ), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'ﬀ', 'ff'), 'ﬁ', 'fi'), 'ﬂ', 'fl'), 'ﬃ', 'ffi'), 'ﬄ', 'ffl'), 'ﬆ', 'st')
-);
+    ), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'ﬀ', 'ff'), 'ﬁ', 'fi'), 'ﬂ', 'fl'), 'ﬃ', 'ffi'), 'ﬄ', 'ffl'), 'ﬆ', 'st'),
+    '(\p{M}{16})\p{M}+', '\1', 'g'
+));
 
 -- Letters, digits and their marks in runs; letters of scripts without blanks between words, and of
 -- Korean, whose words have endings, each by itself.

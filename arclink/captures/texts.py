@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from sys import getsizeof
 from typing import Any
 
 from arclink import progress
@@ -19,7 +20,7 @@ from arclink.captures.libraries import is_html
 from arclink.captures.read import PageReader, reason_of
 from arclink.captures.text import PageText, read_text
 from arclink.errors import CaptureError
-from arclink.extract.page_text import PLAIN_TEXT
+from arclink.filter.rules import PLAIN_TEXT
 from arclink.model import Span, Surt, Timestamp
 from arclink.reasons import Reason
 from arclink.rows.texts import TextRow, parse_text
@@ -27,7 +28,7 @@ from arclink.store.archive_paths import ArchivePaths
 from arclink.store.protocols import Additions
 
 _PORTION = 100_000_000
-"""Characters of texts that are held in memory and added at a time, about."""
+"""Bytes of texts that are held in memory and added at a time, about."""
 
 _UNREAD = f"""
     SELECT
@@ -79,16 +80,17 @@ def read_texts(where: str, store: Additions, archive_paths: ArchivePaths) -> Tex
         PageReader(store, archive_paths) as reader,
         relations.reading(_UNREAD) as unread,
     ):
-        _add(where, progress.watched(_read(unread, reader, done), "texts read"))
+        _add(where, store, progress.watched(_read(unread, reader, done), "texts read"))
     relations_of(where, store)
     return done
 
 
-def keep_texts(where: str, parts: Iterable[Path]) -> None:
+def keep_texts(where: str, store: Additions, parts: Iterable[Path]) -> None:
     """Add the texts that extract has written to the relations of a store.
 
     Args:
         where: The path or URL of the store.
+        store: The store.
         parts: The files that extract wrote.
 
     Raises:
@@ -100,24 +102,24 @@ def keep_texts(where: str, parts: Iterable[Path]) -> None:
             with part.open("rb") as lines:
                 yield from map(parse_text, lines)
 
-    _add(where, rows())
+    _add(where, store, rows())
 
 
-def _add(where: str, texts: Iterable[TextRow]) -> None:
+def _add(where: str, store: Additions, texts: Iterable[TextRow]) -> None:
     rows: list[TextRow] = []
     size = 0
     for row in texts:
         rows.append(row)
-        size += len(row[3] or "")
+        size += getsizeof(row[3])
         if size >= _PORTION:
-            add_texts(where, sorted(rows))
+            add_texts(where, store, sorted(rows))
             rows, size = [], 0
     if rows:
-        add_texts(where, sorted(rows))
+        add_texts(where, store, sorted(rows))
 
 
 def _read(unread: Iterable[Any], reader: PageReader, done: TextsRead) -> Iterator[TextRow]:
-    """Yield the rows of payloads, and count what becomes of them."""
+    """Yield the rows of payloads, and count those that are read, lost or without text."""
     for payload, *address in (row.values() for batch in unread for row in batch.to_pylist()):
         try:
             text = _text_at(reader, *address)
