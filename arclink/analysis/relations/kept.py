@@ -280,12 +280,16 @@ def _brought_up(folder: Path, store: Additions, state: RelationsState | None) ->
 def _made(folder: Path, store: Additions) -> RelationsState:
     """Write all relations that are made of the store."""
 
-    def write(writer: PartWriter) -> None:
+    def write_captures(writer: PartWriter) -> None:
         writer.write_captures(CAPTURES, store, store.scan_mementos())
+
+    def write_links(writer: PartWriter) -> None:
         writer.write_links(LINKS, LINKS_BY_PAGE, store.scan_contents())
 
-    part = make_part(folder, sum(rows_in_store(store).values()), write)
-    return state_of(store, {kind: [part] for kind in OF_STORE})
+    rows = rows_in_store(store)
+    captures = make_part(folder, rows["captures"], write_captures)
+    links = make_part(folder, rows["links"], write_links)
+    return state_of(store, {"captures": [captures], "links": [links]})
 
 
 def _with_texts(
@@ -352,9 +356,11 @@ def _with_additions(folder: Path, store: Additions, state: RelationsState) -> Re
     mark = LoadMark(*state.mark)
     is_changed = False
 
-    def write(writer: PartWriter) -> None:
-        nonlocal is_changed
+    def write_links(writer: PartWriter) -> None:
         writer.write_links(LINKS, LINKS_BY_PAGE, store.contents_after(mark))
+
+    def write_captures(writer: PartWriter) -> None:
+        nonlocal is_changed
         added: list[bool] = []
 
         def captures() -> Iterator[Memento]:
@@ -369,10 +375,11 @@ def _with_additions(folder: Path, store: Additions, state: RelationsState) -> Re
         if is_changed:  # rare, and captures are few: all of them are written again
             writer.write_captures(CAPTURES, store, store.scan_mementos())
 
-    rows = sum(rows_in_store(store).values()) - rows_in(state.files(folder, "links"))
-    part = make_part(folder, rows, write)
+    rows = rows_in_store(store)
+    links = make_part(folder, rows["links"] - rows_in(state.files(folder, "links")), write_links)
+    part = make_part(folder, rows["captures"], write_captures)
     captures = [part] if is_changed else [*state.parts["captures"], part]
-    parts = {**state.parts, "captures": captures, "links": [*state.parts["links"], part]}
+    parts = {**state.parts, "captures": captures, "links": [*state.parts["links"], links]}
     return _merged(folder, state_of(store, parts))
 
 

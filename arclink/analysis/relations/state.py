@@ -4,7 +4,8 @@
 
     FOLDER/
         state       sealed: which state of the store they show, and the parts in their order
-        PART/       sealed folder with the files of one kind of part, or of several (`FILES`)
+        PART/       sealed folder with the files of one kind of part (`FILES`): a takedown removes a
+                    part of captures, and none of links if the pages had no links
         answers     sealed, if there are any: answers that were read from them, which take long
 
 Parts of captures and links are made of the store, and again when they are damaged or of another
