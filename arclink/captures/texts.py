@@ -14,6 +14,7 @@ from typing import Any
 
 from arclink import progress
 from arclink.analysis.relations.database import ShownRelations
+from arclink.analysis.relations.folder import have_texts
 from arclink.analysis.relations.kept import add_texts, relations_of
 from arclink.analysis.relations.writing import IS_REVISIT, PAYLOAD
 from arclink.captures.libraries import is_html
@@ -114,7 +115,8 @@ def _add(where: str, store: Additions, texts: Iterable[TextRow]) -> None:
         if size >= _PORTION:
             add_texts(where, store, sorted(rows))
             rows, size = [], 0
-    if rows:
+    # Without any row, too: that no page has a text is known then.
+    if rows or not have_texts(where):
         add_texts(where, store, sorted(rows))
 
 

@@ -117,12 +117,17 @@ def rows_in(store: Additions) -> Both:
     return Counter(captures), Counter(links)
 
 
-def database_of(store: Additions, texts: Iterable[TextRow] = ()) -> RelationsDatabase:
-    """Return the relations of a store in memory, without files; ``texts`` are those of contents."""
+def database_of(store: Additions, texts: Iterable[TextRow] | None = None) -> RelationsDatabase:
+    """Return the relations of a store in memory, without files.
+
+    Args:
+        store: The store.
+        texts: Those of contents; None if they were not read.
+    """
     database = RelationsDatabase()
     captures, links = (rows.elements() for rows in rows_in(store))
-    texts = [*texts]
-    database.has_texts = bool(texts)
+    database.has_texts = texts is not None
+    texts = [*(texts or ())]
     of_words = [row for one in texts for row in _words(one)]
     tables = {"captures": captures, "links": links, "texts": texts, "words": of_words}
     for name, rows in tables.items():

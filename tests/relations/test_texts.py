@@ -31,6 +31,7 @@ from arclink.rows.texts import TextRow
 from arclink.store.archive_paths import ArchivePaths
 from arclink.store.location import open_store
 from benchmarks.built_stores import build_store
+from tests.captures.archives import Record, write_warc
 from tests.pipeline.batch_orders import ALONE, page, revisit
 from tests.relations.plain_words import plain_words
 from tests.relations.secrets import SECRET, files_with_secrets, load
@@ -386,3 +387,15 @@ def test_portions_that_were_read_become_one(tmp_path: Path) -> None:
         parts = len([*tables_folder(str(where)).glob("*/read.parquet")])
         assert parts < 6
     assert len(rows_of_texts(where)[0]) == 40
+
+
+def test_a_store_without_any_text_says_so_after_texts_were_read(tmp_path: Path) -> None:
+    file = write_warc(tmp_path / "a.warc", [Record("http://a.example/", record_type="metadata")])
+    where = tmp_path / "links.db"
+    build_store(file, where, ALONE)
+    asked = ["ask", "search", "--words", "markup", "--store", str(where)]
+    assert "was not read" in str(CliRunner().invoke(group, asked).exception)
+    assert texts_read(where).read == 0
+    done = CliRunner().invoke(group, asked)
+    assert done.exit_code == 0, done.output
+    assert "was not read" not in done.output
