@@ -316,9 +316,7 @@ _Titles = Iterator[tuple[str, str, str | None]]
 
 
 @contextmanager
-def _titles(
-    captures: Sequence[Path], contents: str
-) -> Iterator[Iterator[tuple[str, str, str | None]]]:
+def _titles(captures: Sequence[Path], contents: str) -> Iterator[_Titles]:
     """Yield payload, name and title of some contents, sorted; ``contents`` is SQL."""
     with closing(connected(threads=1)) as connection, translated():
         found = connection.execute(
