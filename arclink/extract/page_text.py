@@ -109,7 +109,7 @@ def plain_text(
 
 
 def first_language(header: str) -> str | None:
-    """Return the first language of a ``Content-Language`` header; None if it has none."""
+    """Return the first language of a ``Content-Language`` header; None without one."""
     return _declared_language(header.partition(",")[0])
 
 

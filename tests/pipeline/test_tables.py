@@ -282,7 +282,7 @@ def test_parts_of_another_format_are_copied_again(store: Path, tmp_path: Path) -
             path.unlink()
             seal_folder(part, [one for one in part.iterdir() if one.name != SUMS])
             part.rename(folder / part.name.replace(f"-{TABLES}-", f"-{TABLES - 1}-"))
-        (folder / "state").write_bytes(replace(state, format=TABLES - 1).as_file)
+        replace(state, format=TABLES - 1).write(folder)
         with ShownRelations(str(store), opened) as relations:
             assert relations.run("SELECT count(*) FROM links_by_page") == [(sum(rows),)]
 

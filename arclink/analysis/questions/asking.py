@@ -436,8 +436,8 @@ def _ready(database: RelationsDatabase, query: AskQuery) -> Callable[[str], str]
     if query.question.is_of_texts:
         if not database.has_texts:
             raise NoTextsError
-        prepared(database, "\n".join((*views, "SELECT words_of('')")), {})  # defines the macro
         if query.words:
+            prepared(database, f"{views[0]}\nSELECT words_of('')", {})  # defines the macro
             found = found_terms(database, query.words)
             database.run(f"CREATE OR REPLACE TEMP VIEW found_terms AS {found}")
     slices: list[Mapping[str, object]] = []

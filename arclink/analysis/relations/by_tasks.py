@@ -253,7 +253,8 @@ class Place:
                 for kind, names in state.parts.items()
             }
             if own is not None:  # `kept` leaves out what is gone
-                parts |= {kind: [*whole_parts(folder, own)[kind]] for kind in OF_FILES}
+                whole = whole_parts(folder, own)  # reads all of them
+                parts |= {kind: [*whole[kind]] for kind in OF_FILES}
             replace_state(folder, replace(state, parts=parts))
 
     def _earlier(self, base: str) -> RelationsState | None:

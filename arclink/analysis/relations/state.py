@@ -88,9 +88,17 @@ class RelationsState:
         return [folder / part / (file or FILES[kind][0]) for part in self.parts[kind]]
 
     @property
+    def _row(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @property
     def as_file(self) -> bytes:
         """The bytes of its file."""
-        return seal_rows(KIND, [json.dumps(asdict(self)).encode()])
+        return seal_rows(KIND, [self._row])
+
+    def write(self, folder: Path) -> None:
+        """Write its file in one step."""
+        write_sealed(folder / STATE, KIND, [self._row])
 
 
 def state_of(store: Additions, parts: Mapping[str, Sequence[str]]) -> RelationsState:
@@ -128,7 +136,7 @@ def read_state(folder: Path) -> RelationsState | None:
 
 def replace_state(folder: Path, state: RelationsState) -> RelationsState:
     """Write the state, and remove all files that it does not name."""
-    write_sealed(folder / STATE, KIND, [json.dumps(asdict(state)).encode()])
+    state.write(folder)
     remove_others(folder, state.names)
     return state
 
