@@ -110,7 +110,8 @@ def _run(given: Given, _: Say) -> MadeTables:
     ):
         raise UsageError("--runner, --parts: name the address of the tables, too, with --tables-at")
     with analysis_extra():
-        from arclink.analysis.relations.kept import relations_of, rows_in
+        from arclink.analysis.relations.kept import relations_of
+        from arclink.analysis.relations.writing import rows_in
     with open_store(store) as opened:
         if _REMOVE.required(given):
             if address is None:

@@ -6,6 +6,8 @@ from arclink.analysis.relations.database import RelationsDatabase
 from arclink.analysis.relations.parts import LAST
 from arclink.analysis.relations.writing import quoted
 
+_NONE = "SELECT {} AS term, number, times FROM numbered_words WHERE false"
+
 _MOST_JOINED = 6
 """Most words of a phrase whose rows are joined."""
 
@@ -29,25 +31,26 @@ def found_terms(database: RelationsDatabase, terms: Sequence[str]) -> str:
         _found(number, words, may_go_on=term.endswith("*"))
         for number, (term, (words,)) in enumerate(zip(terms, rows, strict=True))
     ]
-    return " UNION ALL ".join(found) or "SELECT 0 AS term, content, times FROM words WHERE false"
+    rows_of_terms = " UNION ALL ".join(found) or _NONE.format(0)
+    return f"SELECT term, content, times FROM ({rows_of_terms}) JOIN numbered_texts USING (number)"
 
 
-def _found(number: int, words: Sequence[str], *, may_go_on: bool) -> str:
+def _found(term: int, words: Sequence[str], *, may_go_on: bool) -> str:
     """Return the SQL of the contents with words that follow each other; the last may go on."""
     if not words:  # signs that no word has
-        return f"SELECT {number} AS term, content, times FROM words WHERE false"
+        return _NONE.format(term)
     *whole, last = words
     conditions = [f"word = {quoted(word)}" for word in words]
     if may_go_on:
         conditions[-1] = f"word >= {quoted(last)} AND word < {quoted(last + LAST)}"
     if not whole:
-        return (
-            f"SELECT {number} AS term, content, sum(times)::INTEGER AS times FROM words "
-            f"WHERE {conditions[0]} GROUP BY content"
-        )
+        found = f"SELECT {term} AS term, number, times FROM numbered_words WHERE {conditions[0]}"
+        if not may_go_on:
+            return f"{found} AND times IS NOT NULL"
+        return f"SELECT term, number, sum(times)::INTEGER AS times FROM ({found}) GROUP BY ALL"
     rows = [
-        f"(SELECT content, list_transform(places, lambda place: (place - {index})::INTEGER) "
-        f"AS places FROM words WHERE {condition})"
+        f"(SELECT number, list_transform(places, lambda place: (place - {index})::INTEGER) "
+        f"AS places FROM numbered_words WHERE {condition})"
         for index, condition in enumerate(conditions)
     ]
     # The places at which the phrase would begin, by each of its words. Of many words, DuckDB would
@@ -57,17 +60,17 @@ def _found(number: int, words: Sequence[str], *, may_go_on: bool) -> str:
         joined = f"{rows[0]} AS of_0"
         for index, row in enumerate(rows[1:], 1):
             places = f"list_intersect({places}, of_{index}.places)"
-            joined += f" JOIN {row} AS of_{index} USING (content)"
-        begins = f"SELECT content, len({places}) AS times FROM {joined}"
+            joined += f" JOIN {row} AS of_{index} USING (number)"
+        begins = f"SELECT number, len({places}) AS times FROM {joined}"
     else:
         places = " UNION ALL ".join(
-            f"SELECT content, unnest(places) AS place FROM {row}" for row in rows
+            f"SELECT number, unnest(places) AS place FROM {row}" for row in rows
         )
         begins = (
-            f"SELECT content, 1 AS times FROM ({places}) GROUP BY content, place "
+            f"SELECT number, 1 AS times FROM ({places}) GROUP BY number, place "
             f"HAVING count(*) = {len(words)}"
         )
     return (
-        f"SELECT {number} AS term, content, sum(times)::INTEGER AS times FROM ({begins}) "
-        "WHERE times > 0 GROUP BY content"
+        f"SELECT {term} AS term, number, sum(times)::INTEGER AS times FROM ({begins}) "
+        "WHERE times > 0 GROUP BY number"
     )

@@ -14,8 +14,6 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from pyarrow.parquet import read_metadata
-
 from arclink.access.texts import printable_uri
 from arclink.analysis.relations.by_tasks import UnusedTablesWarning, fetch_relations
 from arclink.analysis.relations.folder import STATE, only_writer, tables_folder
@@ -57,6 +55,7 @@ from arclink.analysis.relations.writing import (
     merged_texts,
     quoted,
     reading,
+    rows_in,
 )
 from arclink.errors import OperatorError, SealError, WriteError
 from arclink.files.atomic import is_utf8
@@ -216,11 +215,6 @@ def _answers_by_view(folder: Path, version: str) -> dict[str, list[bytes]]:
 
 def _bytes_of(kept: Mapping[str, Sequence[bytes]]) -> int:
     return sum(len(row) for rows in kept.values() for row in rows)
-
-
-def rows_in(paths: Iterable[Path]) -> int:
-    """Return the number of rows of some files of a relation."""
-    return sum(read_metadata(path).num_rows for path in paths)
 
 
 @contextmanager
@@ -402,8 +396,7 @@ def _merge_read(parts: Sequence[Path], writer: PartWriter) -> None:
 
 
 def _merge_texts(parts: Sequence[Path], writer: PartWriter) -> None:
-    writer.write_texts(TEXTS, merged_texts(part / TEXTS for part in parts))
-    writer.write_words([part / WORDS for part in parts], WORDS)
+    writer.merge_texts(parts, TEXTS, WORDS)
 
 
 _MERGES: Mapping[str, Callable[[Sequence[Path], PartWriter], None]] = {
@@ -551,10 +544,7 @@ def _write_links_without(gone: str, targets: str, part: Path, writer: PartWriter
 
 def _write_texts_without(gone: str, part: Path, writer: PartWriter) -> None:
     found = writer.run(f"SELECT content FROM {reading([part / TEXTS])} WHERE {gone}")
-    contents = {content for (content,) in found}
-    rows = (row for row in merged_texts([part / TEXTS]) if row[0] not in contents)
-    writer.write_texts(TEXTS, rows)
-    writer.write_words([part / WORDS], WORDS, f"NOT ({gone})")
+    writer.merge_texts([part], TEXTS, WORDS, {content for (content,) in found})
 
 
 def _covers(what: Forgotten) -> str:
