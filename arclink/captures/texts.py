@@ -8,14 +8,12 @@ that it is tried again.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from sys import getsizeof
 from typing import Any
 
 from arclink import progress
 from arclink.analysis.relations.database import ShownRelations
-from arclink.analysis.relations.folder import have_texts
-from arclink.analysis.relations.kept import add_texts, relations_of
+from arclink.analysis.relations.kept import relations_of
+from arclink.analysis.relations.state import add_texts
 from arclink.analysis.relations.writing import IS_REVISIT, PAYLOAD
 from arclink.captures.libraries import is_html
 from arclink.captures.read import PageReader, reason_of
@@ -24,12 +22,9 @@ from arclink.errors import CaptureError
 from arclink.filter.rules import PLAIN_TEXT
 from arclink.model import Span, Surt, Timestamp
 from arclink.reasons import Reason
-from arclink.rows.texts import TextRow, parse_text
+from arclink.rows.texts import TextRow
 from arclink.store.archive_paths import ArchivePaths
 from arclink.store.protocols import Additions
-
-_PORTION = 100_000_000
-"""Bytes of texts that are held in memory and added at a time, about."""
 
 _UNREAD = f"""
     SELECT
@@ -81,43 +76,9 @@ def read_texts(where: str, store: Additions, archive_paths: ArchivePaths) -> Tex
         PageReader(store, archive_paths) as reader,
         relations.reading(_UNREAD) as unread,
     ):
-        _add(where, store, progress.watched(_read(unread, reader, done), "texts read"))
+        add_texts(where, store, progress.watched(_read(unread, reader, done), "texts read"))
     relations_of(where, store)
     return done
-
-
-def keep_texts(where: str, store: Additions, parts: Iterable[Path]) -> None:
-    """Add the texts that extract has written to the relations of a store.
-
-    Args:
-        where: The path or URL of the store.
-        store: The store.
-        parts: The files that extract wrote.
-
-    Raises:
-        OperatorError: The relations cannot be written.
-    """
-
-    def rows() -> Iterator[TextRow]:
-        for part in parts:
-            with part.open("rb") as lines:
-                yield from map(parse_text, lines)
-
-    _add(where, store, rows())
-
-
-def _add(where: str, store: Additions, texts: Iterable[TextRow]) -> None:
-    rows: list[TextRow] = []
-    size = 0
-    for row in texts:
-        rows.append(row)
-        size += getsizeof(row[3])
-        if size >= _PORTION:
-            add_texts(where, store, sorted(rows))
-            rows, size = [], 0
-    # Without any row, too: that no page has a text is known then.
-    if rows or not have_texts(where):
-        add_texts(where, store, sorted(rows))
 
 
 def _read(unread: Iterable[Any], reader: PageReader, done: TextsRead) -> Iterator[TextRow]:

@@ -21,8 +21,9 @@ from arclink.analysis.relations.columns import LONGEST_WORD, MOST_PLACES, WORDS
 from arclink.analysis.relations.database import RelationsDatabase, ShownRelations
 from arclink.analysis.relations.folder import have_texts, tables_folder
 from arclink.analysis.relations.found import found_terms
-from arclink.analysis.relations.kept import add_texts, relations_of
+from arclink.analysis.relations.kept import relations_of
 from arclink.analysis.relations.sql_texts import COMMON, text_of
+from arclink.analysis.relations.state import add_texts
 from arclink.analysis.relations.writing import PartWriter
 from arclink.captures.texts import TextsRead, read_texts
 from arclink.cli.main import group
@@ -428,7 +429,7 @@ def test_portions_that_were_read_become_one(tmp_path: Path) -> None:
         load(store, tmp_path / "graph0", 0, 40)
         for row in texts_of(0, 40):
             add_texts(str(where), store, [row])
-        parts = len([*tables_folder(str(where)).glob("*/read.parquet")])
+        parts = len([*tables_folder(str(where)).glob("*/read.zst")])
         assert parts < 6
     assert len(rows_of_texts(where)[0]) == 40
 

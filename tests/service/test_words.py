@@ -10,7 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 from selectolax.lexbor import LexborHTMLParser
 
-from arclink.analysis.relations.kept import add_texts, relations_of
+from arclink.analysis.relations.kept import relations_of
+from arclink.analysis.relations.state import add_texts
 from arclink.model import Surt
 from arclink.others.federation.instances import Instance
 from arclink.service.agents.tools import Tools

@@ -40,14 +40,13 @@ from arclink.analysis.relations.state import (
     RelationsState,
     are_whole,
     base_of,
-    make_part,
     read_state,
     replace_state,
     rows_in_store,
     state_of,
     whole_parts,
 )
-from arclink.analysis.relations.writing import PartWriter
+from arclink.analysis.relations.writing import PartWriter, make_part
 from arclink.errors import (
     ArclinkError,
     InputError,

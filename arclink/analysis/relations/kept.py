@@ -20,12 +20,10 @@ from arclink.analysis.relations.folder import STATE, only_writer, tables_folder
 from arclink.analysis.relations.held import HeldRelations, translated
 from arclink.analysis.relations.state import (
     ANSWERS,
-    BYTES_OF_ROW,
     CAPTURES,
     FILES,
     LINKS,
     LINKS_BY_PAGE,
-    NOTHING,
     OF_FILES,
     OF_STORE,
     READ,
@@ -34,7 +32,7 @@ from arclink.analysis.relations.state import (
     RelationsState,
     are_whole,
     base_of,
-    make_part,
+    merged_parts,
     other_files,
     read_state,
     remove_others,
@@ -44,6 +42,7 @@ from arclink.analysis.relations.state import (
     whole_parts,
 )
 from arclink.analysis.relations.writing import (
+    BYTES_OF_ROW,
     CAPTURES_ORDER,
     IS_REFERENCE,
     IS_REVISIT,
@@ -52,7 +51,7 @@ from arclink.analysis.relations.writing import (
     PartWriter,
     connected,
     finds,
-    merged_texts,
+    make_part,
     quoted,
     reading,
     rows_in,
@@ -60,15 +59,9 @@ from arclink.analysis.relations.writing import (
 from arclink.errors import OperatorError, SealError, WriteError
 from arclink.files.atomic import is_utf8
 from arclink.files.sealed import read_rows, write_sealed
-from arclink.model import Checksum, Forgotten, Memento
-from arclink.rows.texts import TextRow
+from arclink.model import Forgotten, Memento
+from arclink.rows.texts import TextRow, merged_texts, read_texts
 from arclink.store.protocols import Additions, LoadMark
-
-_MERGED = 4
-"""A part and the ones after it become one when they hold less than this many times its bytes.
-
-So a row is written again a few times, however many batches there are."""
-
 
 _MOST_VIEWS = 4
 _MOST_BYTES = 8_000_000
@@ -299,7 +292,9 @@ def _with_texts(
 
         def write(writer: PartWriter) -> None:
             with _titles(state.files(folder, "captures"), new) as titles:
-                writer.write_texts(TEXTS, _by_content(merged_texts(files), titles), WORDS)
+                writer.write_texts(
+                    TEXTS, _by_content(merged_texts(map(read_texts, files)), titles), WORDS
+                )
 
         texts = [*texts, make_part(folder, _rows_of_texts(files), write)]
     state = replace(state, parts={**state.parts, "texts": texts, "read": []})
@@ -340,7 +335,8 @@ def _kept(folder: Path, shown: str, parts: Iterable[str]) -> list[str]:
 
 def _rows_of_texts(files: Iterable[Path]) -> int:
     """Return the number of rows of other relations that need as much room as texts, about."""
-    return 4 * sum(path.stat().st_size for path in files) // BYTES_OF_ROW
+    size: int = sum(path.stat().st_size for path in files)
+    return 4 * size // BYTES_OF_ROW
 
 
 def _with_additions(folder: Path, store: Additions, state: RelationsState) -> RelationsState:
@@ -391,10 +387,6 @@ def _merge_links(parts: Sequence[Path], writer: PartWriter) -> None:
     writer.copy_by_page(f"FROM {by_page}", LINKS_BY_PAGE)
 
 
-def _merge_read(parts: Sequence[Path], writer: PartWriter) -> None:
-    writer.write_texts(READ, merged_texts(part / READ for part in parts))
-
-
 def _merge_texts(parts: Sequence[Path], writer: PartWriter) -> None:
     writer.merge_texts(parts, TEXTS, WORDS)
 
@@ -403,49 +395,16 @@ _MERGES: Mapping[str, Callable[[Sequence[Path], PartWriter], None]] = {
     "captures": _merge_captures,
     "links": _merge_links,
     "texts": _merge_texts,
-    "read": _merge_read,
 }
 """By kind, what writes the files of several parts as those of one."""
 
 
 def _merged_parts(folder: Path, state: RelationsState, kind: str) -> Sequence[str]:
-    """Return the parts of a kind after the last ones were merged, if they are small."""
-    parts, files = state.parts[kind], state.files(folder, kind)
-    sizes = [path.stat().st_size for path in files]
-    first, rest = len(parts) - 1, 0
-    for index in range(len(parts) - 1, 0, -1):
-        rest += sizes[index]
-        if sizes[index - 1] < _MERGED * rest:
-            first = index - 1
-    if first >= len(parts) - 1:
-        return parts
-    merge = partial(_MERGES[kind], [path.parent for path in files[first:]])
-    return [*parts[:first], make_part(folder, rows_in(files[first:]), merge)]
+    def merge(parts: Sequence[Path]) -> str:
+        rows = rows_in(part / FILES[kind][0] for part in parts)
+        return make_part(folder, rows, partial(_MERGES[kind], parts))
 
-
-def add_texts(where: str, store: Additions, rows: Iterable[TextRow]) -> None:
-    """Add texts to the relations of a store; they are in them when they are brought up.
-
-    Texts of payloads that the store lacks are left out: it may have forgotten them meanwhile.
-
-    Args:
-        where: The path or URL of the store.
-        store: The store.
-        rows: The texts by payload (in place of the content), sorted.
-
-    Raises:
-        OperatorError: They cannot be written.
-    """
-    folder = tables_folder(where)
-    with only_writer(folder):
-        state = read_state(folder) or NOTHING
-        kept = [row for row in rows if store.payload(Checksum(row[0])) is not None]
-        size = sum(len(row[3] or "") for row in kept)
-        write = partial(PartWriter.write_texts, name=READ, rows=kept)
-        part = make_part(folder, size // BYTES_OF_ROW, write)
-        state = replace(state, parts={**state.parts, "read": [*state.parts["read"], part]})
-        parts = {**state.parts, "read": _merged_parts(folder, state, "read")}
-        replace_state(folder, replace(state, parts=parts))
+    return merged_parts(folder, state, kind, merge)
 
 
 # Forgetting

@@ -17,21 +17,23 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
+from sys import getsizeof
 
-from arclink.analysis.relations.folder import KIND, STATE
-from arclink.analysis.relations.writing import SORTING, PartWriter
+from arclink.analysis.relations.folder import KIND, STATE, have_texts, only_writer, tables_folder
 from arclink.errors import SealError
 from arclink.files.sealed import is_whole, make_sealed, read_rows, seal_rows, write_sealed
 from arclink.files.spill import room_for_data
+from arclink.model import Checksum
+from arclink.rows.texts import TextRow, merged_texts, parse_text, read_texts, write_texts
 from arclink.store.layouts import TABLES
 from arclink.store.protocols import Additions
 
 CAPTURES, LINKS, LINKS_BY_PAGE = "captures.parquet", "links.parquet", "links-by-page.parquet"
-TEXTS, WORDS, READ = "texts.parquet", "words.parquet", "read.parquet"
+TEXTS, WORDS, READ = "texts.parquet", "words.parquet", "read.zst"
 """The files in parts; links are in two orders (`arclink.analysis.relations.writing`)."""
 
 FILES: Mapping[str, tuple[str, ...]] = {
@@ -48,9 +50,6 @@ long as there are some.
 
 OF_STORE, OF_FILES = ("captures", "links"), ("texts", "read")
 """The kinds of parts that are made of a store, and those that are read from archive files."""
-
-BYTES_OF_ROW = 280
-"""Bytes that a row takes in a part and while it is sorted; rarely more."""
 
 ANSWERS = "answers"
 
@@ -175,13 +174,13 @@ def rows_in_store(store: Additions) -> Mapping[str, int]:
     return {"captures": sums.contents if captures is None else captures, "links": sums.links}
 
 
-def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name: str = "") -> str:
+def new_part(folder: Path, room: int, write: Callable[[Path], None], name: str = "") -> str:
     """Write a new part, and return its name.
 
     Args:
         folder: Folder of the relations.
-        rows: Number of rows, at most.
-        write: Writes the files.
+        room: Bytes that it needs, and temporary files while it is written; rarely more.
+        write: Writes the files to a folder.
         name: The name; a new one if it is not given.
 
     Raises:
@@ -192,9 +191,109 @@ def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name
 
     def make(made: Path) -> None:
         made.mkdir()
-        with room_for_data(folder, rows * BYTES_OF_ROW), closing(PartWriter(made)) as writer:
-            write(writer)
-        shutil.rmtree(made / SORTING, ignore_errors=True)
+        with room_for_data(folder, room):
+            write(made)
 
     make_sealed(folder / name, make)
     return name
+
+
+_MERGED = 4
+"""A part and the ones after it become one when they hold less than this many times its bytes.
+
+So a row is written again a few times, however many batches there are."""
+
+
+def merged_parts(
+    folder: Path, state: RelationsState, kind: str, merge: Callable[[Sequence[Path]], str]
+) -> Sequence[str]:
+    """Return the parts of a kind after the last ones were merged, if they are small.
+
+    Args:
+        folder: Folder of the relations.
+        state: Names the parts.
+        kind: The kind.
+        merge: Writes one part of several folders, and returns its name.
+    """
+    parts, files = state.parts[kind], state.files(folder, kind)
+    sizes = [path.stat().st_size for path in files]
+    first, rest = len(parts) - 1, 0
+    for index in range(len(parts) - 1, 0, -1):
+        rest += sizes[index]
+        if sizes[index - 1] < _MERGED * rest:
+            first = index - 1
+    if first >= len(parts) - 1:
+        return parts
+    return [*parts[:first], merge([path.parent for path in files[first:]])]
+
+
+# Texts that were read, by payload, before they are texts of contents
+
+
+def keep_texts(where: str, store: Additions, parts: Iterable[Path]) -> None:
+    """Add the texts that extract has written to the relations of a store.
+
+    Args:
+        where: The path or URL of the store.
+        store: The store.
+        parts: The files that extract wrote.
+
+    Raises:
+        OperatorError: The relations cannot be written.
+    """
+
+    def rows() -> Iterator[TextRow]:
+        for part in parts:
+            with part.open("rb") as lines:
+                yield from map(parse_text, lines)
+
+    add_texts(where, store, rows())
+
+
+def add_texts(where: str, store: Additions, rows: Iterable[TextRow]) -> None:
+    """Add texts to the relations of a store, in portions: a process that is killed loses the last.
+
+    They are in the relations when these are brought up. Texts of payloads that the store lacks are
+    left out: it may have forgotten them meanwhile.
+
+    Args:
+        where: The path or URL of the store.
+        store: The store.
+        rows: The texts by payload (in place of the content).
+
+    Raises:
+        OperatorError: They cannot be written.
+    """
+    waiting: list[TextRow] = []
+    size = 0
+    for row in rows:
+        waiting.append(row)
+        size += getsizeof(row[3])
+        if size >= _PORTION:
+            _add_portion(tables_folder(where), store, waiting)
+            waiting, size = [], 0
+    # Without any row, too: that no page has a text is known then.
+    if waiting or not have_texts(where):
+        _add_portion(tables_folder(where), store, waiting)
+
+
+_PORTION = 100_000_000
+"""Bytes of texts that are held in memory and added at a time, about."""
+
+
+def _add_portion(folder: Path, store: Additions, rows: Iterable[TextRow]) -> None:
+    with only_writer(folder):
+        state = read_state(folder) or NOTHING
+        kept = sorted(row for row in rows if store.payload(Checksum(row[0])) is not None)
+        size = sum(len(row[3] or "") for row in kept)
+        part = new_part(folder, size, lambda made: write_texts(made / READ, kept))
+        state = replace(state, parts={**state.parts, "read": [*state.parts["read"], part]})
+        merge = partial(_merge_read, folder)
+        parts = {**state.parts, "read": merged_parts(folder, state, "read", merge)}
+        replace_state(folder, replace(state, parts=parts))
+
+
+def _merge_read(folder: Path, parts: Sequence[Path]) -> str:
+    texts = merged_texts(map(read_texts, [part / READ for part in parts]))
+    size = sum((part / READ).stat().st_size for part in parts)
+    return new_part(folder, size, lambda made: write_texts(made / READ, texts))

@@ -1,10 +1,10 @@
 """Writes parts of the relations: rows of a store, in Parquet files that DuckDB sorted."""
 
+import shutil
 from array import array
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from heapq import merge
-from itertools import pairwise, repeat
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,10 +27,11 @@ from arclink.analysis.relations.columns import (
 )
 from arclink.analysis.relations.held import translated
 from arclink.analysis.relations.sql_texts import COMMON, text_of
+from arclink.analysis.relations.state import new_part
 from arclink.checksums import START_OF_REFERENCE
 from arclink.model import Memento, Outlink, UriR
 from arclink.portions import portions, uncollected
-from arclink.rows.texts import TextRow
+from arclink.rows.texts import TextRow, merged_texts
 from arclink.store.protocols import Additions, ContentBlock
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
@@ -399,37 +400,12 @@ def _text_batches(rows: Iterable[TextRow]) -> Iterator[Any]:
         yield _batch(zip(*waiting, strict=True), _TEXT_ROWS)
 
 
-def _texts_in(path: Path) -> Iterator[TextRow]:
+def texts_in(path: Path) -> Iterator[TextRow]:
     """Yield the rows of a file of texts."""
     with path.open("rb") as stream, ParquetFile(stream) as file:
         for group in range(file.num_row_groups):
             columns = file.read_row_group(group).to_pydict()
             yield from zip(*(columns[name] for name in _TEXT_ROWS.names), strict=True)
-
-
-def merged_texts(
-    files: Iterable[Path],
-    gone: Container[str] = (),
-    numbers: Mapping[int, "array[int]"] | None = None,
-) -> Iterator[TextRow]:
-    """Yield the rows of some files of texts, sorted; of one content, the row of the first file.
-
-    Args:
-        files: The files, each sorted.
-        gone: Contents whose rows are left out.
-        numbers: By file, to which the number is added that each of its rows has among those
-            yielded, from 0 on; -1 for one that is left out.
-    """
-    last, new = None, 0
-    texts = (zip(repeat(file), _texts_in(path)) for file, path in enumerate(files))
-    for file, row in merge(*texts, key=lambda one: one[1][0]):
-        is_wanted = row[0] != last and row[0] not in gone
-        if numbers is not None:
-            numbers[file].append(new if is_wanted else -1)
-        if is_wanted:
-            last = row[0]
-            new += 1
-            yield row
 
 
 _MEMORY = "160MB"
@@ -577,7 +553,9 @@ class PartWriter:
             gone: The contents that are left out.
         """
         numbers = {number: array("i") for number in range(len(parts))}
-        self.write_texts(name, merged_texts([part / name for part in parts], gone, numbers))
+        self.write_texts(
+            name, merged_texts((texts_in(part / name) for part in parts), gone, numbers)
+        )
         of_parts = [np.frombuffer(numbers[number], np.int32) for number in range(len(parts))]
         self.write_words([part / words for part in parts], words, of_parts)
 
@@ -743,6 +721,21 @@ class _Words:
 
 def _bytes_of(batches: Sequence[Any]) -> int:
     return sum(batch.nbytes for batch in batches)
+
+
+BYTES_OF_ROW = 280
+"""Bytes that a row takes in a part and while it is sorted; rarely more."""
+
+
+def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name: str = "") -> str:
+    """Write a new part of up to some rows of one kind, and return its name; see `new_part`."""
+
+    def write_files(made: Path) -> None:
+        with closing(PartWriter(made)) as writer:
+            write(writer)
+        shutil.rmtree(made / SORTING, ignore_errors=True)
+
+    return new_part(folder, rows * BYTES_OF_ROW, write_files, name)
 
 
 def connected(**settings: Any) -> Any:  # Any: of DuckDB
