@@ -278,9 +278,8 @@ class ShownRelations(RelationsDatabase):
     """A DuckDB in memory that shows the relations of a store, for statements of ArcLink itself.
 
     ``links_by_page`` has most columns of the links in another order
-    (`arclink.analysis.relations.writing`). ``numbered_texts`` has a ``number`` for each ``content``
-    with a text, and ``numbered_words`` has it in place of the content: to find words, look for
-    numbers, and join contents at the end.
+    (`arclink.analysis.relations.writing`). ``numbered_texts`` and ``numbered_words``
+    have ``text_part`` and ``text_row``, by which words are found: names of contents are long.
 
     What the store does not show is not in the views either (`arclink.analysis.relations.columns`).
 
@@ -343,14 +342,16 @@ class ShownRelations(RelationsDatabase):
         """Show the relations except for captures, of contents that meet a condition of SQL."""
         for name in ("links", "links_by_page", "texts"):
             self.run(f"CREATE VIEW {name} AS FROM {_rows_of(name, files)} WHERE {condition}")
-        texts = _numbered("texts", "content", "file_row_number", files)
-        texts = f"SELECT * FROM ({texts}) WHERE {condition}"
-        words = _numbered("words", "word, times, places", "content", files)
+        texts = _rows_of_parts("texts", "content, title, is_cut", "file_row_number", files)
+        words = _rows_of_parts("words", "word, times, places", "content", files)
+        if condition != "true":
+            texts = f"SELECT * FROM ({texts}) WHERE {condition}"
+            words = f"FROM ({words}) SEMI JOIN ({texts}) USING (text_part, text_row)"
         self.run(f"CREATE VIEW numbered_texts AS {texts}")
         self.run(f"CREATE VIEW numbered_words AS {words}")
         self.run(
             "CREATE VIEW words AS SELECT word, content, times, places "
-            f"FROM ({words}) JOIN ({texts}) USING (number)"
+            f"FROM ({words}) JOIN ({texts}) USING (text_part, text_row)"
         )
 
     def _show_part(self, files: HeldRelations, store: Scans) -> None:
@@ -389,15 +390,15 @@ def _rows_of(relation: str, files: HeldRelations) -> str:
     return f"(SELECT {columns} WHERE false)"
 
 
-def _numbered(relation: str, columns: str, row: str, files: HeldRelations) -> str:
-    """Return the SQL of texts or words with a number for each content, by SQL of its row."""
+def _rows_of_parts(relation: str, columns: str, row: str, files: HeldRelations) -> str:
+    """Return the SQL of texts or words with the numbers of part and row of a content's text."""
     parts = (
-        f"SELECT {columns}, ({part}::BIGINT << 32) + {row} AS number "
+        f"SELECT {columns}, {part} AS text_part, {row}::BIGINT AS text_row "
         f"FROM read_parquet({quoted(name)}, file_row_number = true)"
         for part, name in enumerate(files.names.get(relation, ()))
     )
-    nothing = f"SELECT {columns}, 0::BIGINT AS number FROM {_rows_of(relation, files)}"
-    return " UNION ALL ".join(parts) or nothing
+    nothing = f"SELECT {columns}, 0 AS text_part, 0::BIGINT AS text_row"
+    return " UNION ALL ".join(parts) or f"{nothing} FROM {_rows_of(relation, files)}"
 
 
 class SqlDatabase(ShownRelations):

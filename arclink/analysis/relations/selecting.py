@@ -153,9 +153,10 @@ def _pages(
         where, relation = f"title IN ({_having(relations, 'title', terms)})", "pages"
         if condition.field == "text":
             relation = "captures"  # without a text, its title is that of `pages`
-            found = found_terms(relations, terms) or "SELECT NULL AS content WHERE false"
-            every = f"HAVING count(*) = {len(terms)}"
-            where += f" OR content IN (SELECT content FROM ({found}) GROUP BY content {every})"
+            found, every = found_terms(relations, terms), f"HAVING count(*) = {len(terms)}"
+            rows = f"SELECT text_part, text_row FROM ({found}) GROUP BY ALL {every}"
+            contents = f"FROM numbered_texts SEMI JOIN ({rows}) USING (text_part, text_row)"
+            where += f" OR content IN (SELECT content {contents})"
         selected, ranges = _captures(relations, where, relation)
 
     def test(memento: Memento) -> bool:
