@@ -100,6 +100,15 @@ def test_text_of_pages_is_text_of_the_answer(client: FlaskClient) -> None:
         assert "<script>alert" not in response.text
         assert len(response.data) < 60_000
     (snippet,) = page(client, "?ask=search&words=queryable+state").css("td bdi.words")[1:]
+    assert [mark.text() for mark in snippet.css("mark")] == ["Queryable", "state"]
+    assert [one.tag for one in snippet.css("*")] == ["bdi", "mark", "mark"]
+    for address in ("search?words=script", "first-said?words=script"):
+        hostile = page(client, f"?ask={address.replace('?', '&')}").css("td bdi.words mark")
+        assert [mark.text() for mark in hostile] == ["script"] * 2
+        for form in ("json", "csv"):
+            answer = client.get(f"/ask/{address}&format={form}").text
+            assert "Queryable" in answer
+            assert "<mark>" not in answer
     assert words(snippet).startswith('<script>alert("x")</script>')
     assert snippet.parent is not None
     assert snippet.parent.tag == "td"
