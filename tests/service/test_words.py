@@ -246,6 +246,22 @@ def test_the_field_takes_words_and_addresses(
     assert given == ({"ask": ["search"], "words": [asked]} if asked else {})
 
 
+def test_an_address_that_people_type_leads_to_words(client: FlaskClient, tmp_path: Path) -> None:
+    def leads_to(one: FlaskClient, typed: str) -> tuple[str, dict[str, list[str]]]:
+        response = one.get("/search", query_string={"q": typed}, base_url="http://h/")
+        assert response.status_code == HTTPStatus.FOUND
+        found = urlsplit(response.headers["Location"])
+        return found.path, parse_qs(found.query)
+
+    typed = ' "queryable state" caf\xe9&x=1 '
+    asked = {"ask": ["search"], "words": [typed.strip()]}
+    assert leads_to(client, typed) == ("/", asked)
+    assert leads_to(client, " ") == ("/", {})
+    assert client.get("/search").headers["Location"] == "/"
+    without = client_of(str(load(tmp_path, TEXTS)))
+    assert leads_to(without, "state") == ("/", {"ask": ["find"], "words": ["state"]})
+
+
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv", "spreadsheet", "parquet", "seeds"])
 @pytest.mark.parametrize(
     "asked",
