@@ -86,10 +86,10 @@ _TEXTS = """
         count(*) FILTER (is_cut),
         count(*) FILTER (NOT has_text OR starts_with(content, 'redirect:')),
         count(*) FILTER (has_text IS NULL AND NOT starts_with(content, 'redirect:'))
-    FROM of_any_part LEFT JOIN (
+    FROM {of} LEFT JOIN (
         SELECT content, is_cut, is_cut IS NOT NULL AS has_text FROM texts
     ) USING (content)
-    WHERE is_asked_time(timestamp) AND content IS NOT NULL
+    WHERE content IS NOT NULL
 """
 """The captures whose text is known in part, not at all, or was not read."""
 
@@ -367,7 +367,11 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
         ((compared,),) = database.found(ready("SELECT count(*) FROM pages_twice"))
     texts = None
     if query.question.is_of_texts:
-        (counts,) = database.found(ready(_TEXTS))
+        if _is_of_all_days(query):
+            (counts,) = database.once(ready(_TEXTS.format(of="captures")))
+        else:
+            of = f"(FROM {_read_from(query)} WHERE is_asked_time(timestamp))"
+            (counts,) = database.found(ready(_TEXTS.format(of=of)))
         texts = KnownTexts(*counts)
     table = _with_extra(table, query)
     return AskAnswer(query, table, total, known, windows, added, compared, texts, places)
@@ -687,7 +691,8 @@ def _was_read(query: AskQuery) -> str:
 
 
 def _read_from(query: AskQuery) -> str:
-    return "of_any_part" if query.question.basis is Basis.PART else "captures"
+    is_part = query.question.basis is Basis.PART and query.scope is not QuestionScope.ARCHIVE
+    return "of_any_part" if is_part else "captures"
 
 
 def _windows(

@@ -589,7 +589,7 @@ def with_integers(table: Any) -> Any:
 
 _COMMENTS = re.compile(r"(\s|--[^\n]*\n)*")
 _COMMENT = re.compile(r"--[^\n]*")
-_CREATES = re.compile(r"CREATE OR REPLACE TEMP (?:MACRO|VIEW) (\w+)")
+_CREATES = re.compile(r"CREATE OR REPLACE TEMP (MACRO|VIEW|TABLE) (\w+)")
 
 
 def statements_of(database: RelationsDatabase, text: str) -> list[str]:
@@ -635,8 +635,9 @@ def prepared(
         _NEEDED[text] = _needed(statements_of(database, text))
     *steps, query = _NEEDED[text]
     for statement in steps:
-        if created := _CREATES.match(statement):
-            database.define(created[1], statement)
+        created = _CREATES.match(statement)
+        if created and created[1] != "TABLE":
+            database.define(created[2], statement)
         else:
             (run or database.finish)(statement)
     return query
@@ -653,7 +654,7 @@ def _needed(statements: Sequence[str]) -> Sequence[str]:
     for step in reversed(steps):
         created = _CREATES.match(step)
         is_used = created and any(
-            re.search(rf"\b{created[1]}\b", _COMMENT.sub("", one)) for one in needed
+            re.search(rf"\b{created[2]}\b", _COMMENT.sub("", one)) for one in needed
         )
         if is_used or not created:
             needed.insert(0, step)

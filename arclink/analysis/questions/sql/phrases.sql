@@ -3,9 +3,12 @@ SET VARIABLE phrases = phrases_of(getvariable('words'));
 
 -- Most links share a text, which is split once. If it were not materialized, DuckDB would look for
 -- phrases before it makes texts distinct, and split that of each link: of 2 million links, 8.8 CPU
--- seconds instead of 0.2.
-CREATE OR REPLACE TEMP VIEW links_with_words AS
+-- seconds instead of 0.2. Of a table, DuckDB knows the size, so it reads the links once for it.
+CREATE OR REPLACE TEMP TABLE texts_with_words AS
 WITH said_text AS MATERIALIZED (
-    SELECT text, between_blanks(text) AS blanked FROM (SELECT DISTINCT text FROM said_to_part)
+    SELECT text, between_blanks(text) AS blanked FROM (SELECT DISTINCT text FROM to_part)
 )
-FROM said_to_part SEMI JOIN (SELECT text FROM said_text WHERE has_phrases(blanked)) USING (text);
+SELECT text FROM said_text WHERE has_phrases(blanked);
+
+CREATE OR REPLACE TEMP VIEW links_with_words AS
+FROM to_part SEMI JOIN texts_with_words USING (text) ANTI JOIN says_nothing USING (content);

@@ -3,11 +3,11 @@
 -- the pages whose links have them; times the logarithm of the pages that link to it in the window.
 WITH said_it AS (
     SELECT
-        number, period, surt, min(uri) AS name, count(*) AS captures,
+        number, period_of(timestamp) AS period, surt, min(uri) AS name, count(*) AS captures,
         min(timestamp) AS first, max(timestamp) AS last, max(score) AS score,
         arg_max(content, (score, timestamp, content)) AS content,
         arg_max(title, (score, timestamp, content)) AS title
-    FROM text_of_part JOIN found_contents USING (text_part, text_row)
+    FROM captures_with('found_texts')
     WHERE is_asked_time(timestamp)
     GROUP BY number, period, surt
 ),

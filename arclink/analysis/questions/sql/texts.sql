@@ -8,10 +8,13 @@ FROM numbered_texts WHERE is_cut IS NOT NULL;
 CREATE OR REPLACE TEMP MACRO surt_of_page(surt) AS split_part(surt, '#urn:', 1);
 CREATE OR REPLACE TEMP MACRO uri_of_page(uri) AS regexp_replace(uri, '^urn:text:', '');
 
+-- The captures of the part that show the texts of a view.
+CREATE OR REPLACE TEMP MACRO captures_with(texts) AS TABLE
+SELECT * REPLACE (surt_of_page(surt) AS surt, uri_of_page(uri) AS uri, one.title AS title)
+FROM said_of_part JOIN query_table(texts) AS one USING (content);
+
 -- The captures of the part whose text is known, also those in no window.
-CREATE OR REPLACE TEMP VIEW text_of_part_ever AS
-SELECT * REPLACE (surt_of_page(surt) AS surt, uri_of_page(uri) AS uri, known_texts.title AS title)
-FROM said_of_part JOIN known_texts USING (content);
+CREATE OR REPLACE TEMP VIEW text_of_part_ever AS FROM captures_with('known_texts');
 
 -- The same, once for each window.
 CREATE OR REPLACE TEMP VIEW text_of_part AS
@@ -28,6 +31,10 @@ FROM found JOIN (
 ) USING (term)
 GROUP BY text_part, text_row
 HAVING count(*) = getvariable('number_of_terms');
+
+-- The texts of these: of a table, DuckDB knows the size, so it reads the captures once for them.
+CREATE OR REPLACE TEMP TABLE found_texts AS
+FROM known_texts JOIN found_contents USING (text_part, text_row);
 
 -- The line of a text that has most of the terms; of a long one, up to 240 letters.
 CREATE OR REPLACE TEMP MACRO snippet_of(text) AS list_reduce(
