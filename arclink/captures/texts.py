@@ -1,32 +1,50 @@
 """Reads the texts of pages from archive files, for the relations ``texts`` and ``words``.
 
 What the store does not have is read once, by archive file, and added in portions: a process that is
-killed loses the last one, and the next one goes on. A content that cannot be read has no row, so
-that it is tried again.
+killed loses the last one, and the next one goes on. Tasks read a share of the files each, and write
+a part of the relations to an address. A content that cannot be read has no row, so that it is tried
+again.
 """
 
+import hashlib
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from sys import getsizeof
 from typing import Any
 
 from arclink import progress
+from arclink.analysis.relations.by_tasks import (
+    Place,
+    Written,
+    changed,
+    check_reach,
+    parts_for,
+    run_tasks,
+    write_manifests,
+    write_texts,
+)
 from arclink.analysis.relations.database import ShownRelations
-from arclink.analysis.relations.folder import have_texts
+from arclink.analysis.relations.folder import have_texts, only_writer, tables_folder
 from arclink.analysis.relations.kept import add_texts, relations_of
+from arclink.analysis.relations.state import base_of
 from arclink.analysis.relations.writing import IS_REVISIT, PAYLOAD
 from arclink.captures.libraries import is_html
 from arclink.captures.read import PageReader, reason_of
 from arclink.captures.text import PageText, read_text
-from arclink.errors import CaptureError
+from arclink.errors import CaptureError, TaskError
 from arclink.filter.rules import PLAIN_TEXT
+from arclink.mapreduce.runs import JobRunner
 from arclink.model import Span, Surt, Timestamp
+from arclink.network.engine_files import files_at
 from arclink.reasons import Reason
 from arclink.rows.texts import TextRow, parse_text
 from arclink.store.archive_paths import ArchivePaths
-from arclink.store.protocols import Additions
+from arclink.store.location import open_store
+from arclink.store.protocols import Additions, GraphStore
 
 _PORTION = 100_000_000
 """Bytes of texts that are held in memory and added at a time, about."""
@@ -34,7 +52,8 @@ _PORTION = 100_000_000
 _UNREAD = f"""
     SELECT
         payload, arg_min(surt, way) AS surt, arg_min(timestamp, way) AS timestamp,
-        arg_min(file, way) AS file, arg_min(record_offset, way) AS record_offset
+        arg_min(file, way) AS file, arg_min(record_offset, way) AS record_offset,
+        any_value(title) AS title, list(DISTINCT content ORDER BY content) AS contents
     FROM (
         SELECT *, {PAYLOAD} AS payload, ({IS_REVISIT}, file, record_offset, timestamp, surt) AS way
         FROM captures ANTI JOIN texts USING (content)
@@ -43,7 +62,11 @@ _UNREAD = f"""
     GROUP BY payload
     ORDER BY file, record_offset, payload
 """
-"""The payloads without text, each with one of its captures, by archive file."""
+"""The payloads without text, each with one of its captures and its contents, by archive file."""
+
+_LEAST_PAGES, _MOST_PAGES = 1_000, 20_000
+"""Payloads that a task reads, about: to start it takes as long as to read the first number, and the
+last one takes it some minutes."""
 
 
 @dataclass(slots=True)
@@ -81,9 +104,102 @@ def read_texts(where: str, store: Additions, archive_paths: ArchivePaths) -> Tex
         PageReader(store, archive_paths) as reader,
         relations.reading(_UNREAD) as unread,
     ):
-        _add(where, store, progress.watched(_read(unread, reader, done), "texts read"))
+        texts = _read(_rows(unread), reader, done)
+        _add(where, store, progress.watched(texts, "texts read"))
     relations_of(where, store)
     return done
+
+
+def read_texts_by_tasks(
+    where: str,
+    store: GraphStore,
+    place: Place,
+    run: JobRunner,
+    work: Path,
+    archives: Sequence[str] = (),
+    parts: int | None = None,
+) -> TextsRead:
+    """Read the texts of all payloads that have none yet by tasks, which write them to a place.
+
+    Texts that are only on this machine are copied there first, and those of the place to here.
+
+    Args:
+        where: The path or URL of the store.
+        store: The store, with all its captures, which remembers the place.
+        place: Where to write.
+        run: Runs the tasks.
+        work: Folder for the files of the job.
+        archives: Where its archive files are, for `ArchivePaths`; the tasks find them there.
+        parts: Number of tasks; None for one that suits the payloads.
+
+    Raises:
+        UsageError: An engine cannot open the store.
+        OperatorError: The place cannot be used, a task failed, or the relations cannot be read or
+            written.
+        StoreError: Something was forgotten meanwhile, or the store cannot be read.
+    """
+    check_reach(where, store, run)
+    relations_of(where, store, takes_texts=True)
+    with only_writer(tables_folder(where)):
+        place.send_texts(store, tables_folder(where))
+    with ShownRelations(where, store, with_texts=True) as relations:
+        ((number,),) = relations.run(f"SELECT count(*) FROM ({_UNREAD})")
+        size = -(-number // (parts or parts_for(number, run.cores, _LEAST_PAGES, _MOST_PAGES)))
+        with relations.reading(_UNREAD) as unread:
+            lines = (json.dumps(row) + "\n" for row in _rows(unread))
+            shares = (chain([one], islice(lines, size - 1)) for one in lines)
+            manifests = write_manifests(work / "unread", shares)
+    settings = {"folder": place.texts_of(store), "archives": [*archives]}
+    written = run_tasks(where, store, place, run, manifests, settings, base_of) if manifests else ()
+    relations_of(where, store, takes_texts=True)
+    _add(where, store, ())
+    relations_of(where, store)
+    done = Counter[str]()
+    for one in written:
+        done.update(one.counts)
+    read, others, cut = map(done.pop, ("read", "others", "cut"), (0, 0, 0))
+    return TextsRead(read, others, cut, Counter({Reason[name]: done[name] for name in done}))
+
+
+def write_read_texts(
+    lines: Iterable[bytes], store: str, folder: str, base: str | None, archives: Sequence[str]
+) -> Written:
+    """Read the payloads that a manifest lists, and write their texts as a part; return its counts.
+
+    Args:
+        lines: Lines of the manifest, each a row of `_UNREAD` as a JSON list.
+        store: The path or URL of the store.
+        folder: Address of the folder for the part.
+        base: What was forgotten in the store (`base_of`); None for any.
+        archives: Where archive files are.
+
+    Raises:
+        TaskError: Something was forgotten in the store since.
+        OperatorError: The part cannot be written.
+        StoreError: The store cannot be read.
+    """
+    lines = [*lines]
+    rows = [json.loads(line) for line in lines]
+    shown = {payload: (title, contents) for payload, *_, title, contents in rows}
+    name = hashlib.sha256(b"\n".join([folder.encode(), *lines])).hexdigest()[:16]
+    done = TextsRead()
+    with (
+        open_store(store) as opened,
+        PageReader(opened, ArchivePaths(archives)) as reader,
+    ):
+        if base is not None and base_of(opened) != base:
+            raise TaskError(changed(store))
+        texts = (
+            (content, title or own_title, *others)
+            for payload, own_title, *others in _read(rows, reader, done)
+            for title, contents in [shown[payload]]
+            for content in contents
+        )
+        files = files_at(folder)
+        written = write_texts(f"texts-{name}", _portions(texts), files, files.path_of(folder))
+    lost = {reason.name: number for reason, number in done.lost.items()}
+    counts = {"read": done.read, "others": done.others, "cut": done.cut, **lost}
+    return written._replace(counts=counts)
 
 
 def keep_texts(where: str, store: Additions, parts: Iterable[Path]) -> None:
@@ -107,24 +223,36 @@ def keep_texts(where: str, store: Additions, parts: Iterable[Path]) -> None:
 
 
 def _add(where: str, store: Additions, texts: Iterable[TextRow]) -> None:
+    for rows in _portions(texts):
+        add_texts(where, store, rows)
+    if not have_texts(where):  # that no page has a text is known then
+        add_texts(where, store, [])
+
+
+def _portions(texts: Iterable[TextRow]) -> Iterator[list[TextRow]]:
+    """Yield texts in sorted portions of about `_PORTION` bytes."""
     rows: list[TextRow] = []
     size = 0
     for row in texts:
         rows.append(row)
         size += getsizeof(row[3])
         if size >= _PORTION:
-            add_texts(where, store, sorted(rows))
+            yield sorted(rows)
             rows, size = [], 0
-    # Without any row, too: that no page has a text is known then.
-    if rows or not have_texts(where):
-        add_texts(where, store, sorted(rows))
+    if rows:
+        yield sorted(rows)
+
+
+def _rows(unread: Iterable[Any]) -> Iterator[list[Any]]:
+    """Yield the rows of `_UNREAD` of its record batches."""
+    return ([*row.values()] for batch in unread for row in batch.to_pylist())
 
 
 def _read(unread: Iterable[Any], reader: PageReader, done: TextsRead) -> Iterator[TextRow]:
     """Yield the rows of payloads, and count those that are read, lost or without text."""
-    for payload, *address in (row.values() for batch in unread for row in batch.to_pylist()):
+    for payload, surt, timestamp, file, offset, *_ in unread:
         try:
-            text = _text_at(reader, *address)
+            text = _text_at(reader, surt, timestamp, file, offset)
         except CaptureError as error:
             done.lost[reason_of(error)] += 1
             continue

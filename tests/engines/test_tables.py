@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
-from arclink.analysis.relations.folder import versions_at
+from arclink.analysis.relations.folder import written_at
 from arclink.analysis.relations.state import FILES, OF_STORE
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
@@ -51,7 +51,7 @@ def rows_from(address: str, folder: Path) -> Rows:
     """Return the rows of the files at an address on an engine, which are copied to a folder."""
     files = files_at(address)
     path = files.path_of(address)
-    for version in versions_at(files, path):
+    for version in written_at(files, path):
         for part in files.entries(f"{path}/{version}"):
             for file in files.entries(f"{path}/{version}/{part.name}"):
                 target = folder / version / part.name / file.name
@@ -154,9 +154,9 @@ def test_a_takedown_in_cassandra_leaves_no_tables_in_hdfs(
         patched.setenv("ARCLINK_WEBHDFS", "http://127.0.0.1:1")
         done = CliRunner().invoke(group, words)
     assert f"the tables at {address} are not removed" in str(done.exception)
-    assert versions_at(files_at(address), "/tables/forgotten")
+    assert written_at(files_at(address), "/tables/forgotten")
     run(*words)
-    assert not versions_at(files_at(address), "/tables/forgotten")
+    assert not written_at(files_at(address), "/tables/forgotten")
     run("tables", "--store", url, "--tables-at", address, "--remove")
     assert not files_at(address).entries("/tables/forgotten")
 

@@ -6,7 +6,7 @@ It imports neither DuckDB nor Arrow: both are in an extra, and a store without r
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
@@ -21,7 +21,10 @@ from arclink.store.location import local_path_of, open_store
 STATE, KIND = "state", "tables"
 """The file that says which parts a folder has, and its kind (`arclink.files.sealed`)."""
 
-_VERSION = re.compile(r"[0-9a-f]{16}")
+OF_TEXTS = "texts-"
+"""Beginning of the names of folders at an address that have texts."""
+
+_WRITTEN = re.compile(rf"(?:{OF_TEXTS})?[0-9a-f]{{16}}")
 _MARK = "tables-of-a-store"
 """Name of a file at an address: without it, another place is found under the same address."""
 
@@ -36,7 +39,7 @@ def have_texts(where: str) -> bool:
     """Return whether texts of pages were read for a store; each build keeps them then."""
     with suppress(SealError):
         parts = json.loads(read_rows(tables_folder(where) / STATE, KIND)[0]).get("parts", {})
-        return bool(parts.get("texts") or parts.get("read"))
+        return bool(parts.get("texts") or parts.get("read") or parts.get("fetched"))
     return False
 
 
@@ -130,20 +133,20 @@ def check_mark(address: str) -> None:
         )
 
 
-def versions_at(files: WrittenFiles, path: str) -> list[str]:
+def written_at(files: WrittenFiles, path: str) -> list[str]:
     """Return the names of the folders with relations that tasks have written below a path."""
     entries = files.entries(path)
-    return [one.name for one in entries if one.is_folder and _VERSION.fullmatch(one.name)]
+    return [one.name for one in entries if one.is_folder and _WRITTEN.fullmatch(one.name)]
 
 
-def remove_at(address: str, *, except_for: str = "") -> None:
-    """Remove the relations that tasks have written at an address, except for one version.
+def remove_at(address: str, *, except_for: Collection[str] = ()) -> None:
+    """Remove the relations that tasks have written at an address, except for some folders.
 
     Raises:
         InputError: The address cannot be used.
     """
     files = files_at(address)
     path = files.path_of(address)
-    for version in versions_at(files, path):
-        if version != except_for:
-            files.remove(f"{path}/{version}")
+    for folder in written_at(files, path):
+        if folder not in except_for:
+            files.remove(f"{path}/{folder}")

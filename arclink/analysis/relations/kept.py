@@ -22,7 +22,6 @@ from arclink.analysis.relations.folder import STATE, only_writer, tables_folder
 from arclink.analysis.relations.held import HeldRelations, translated
 from arclink.analysis.relations.state import (
     ANSWERS,
-    BYTES_OF_ROW,
     CAPTURES,
     FILES,
     LINKS,
@@ -32,16 +31,19 @@ from arclink.analysis.relations.state import (
     OF_STORE,
     READ,
     TEXTS,
+    WAITING,
     WORDS,
     RelationsState,
     are_whole,
     base_of,
     make_part,
+    make_read,
     other_files,
     read_state,
     remove_others,
     replace_state,
     rows_in_store,
+    rows_of_texts,
     state_of,
     whole_parts,
 )
@@ -70,6 +72,10 @@ _MERGED = 4
 
 So a row is written again a few times, however many batches there are."""
 
+_LARGEST = 200_000_000
+"""Bytes of the last parts from which on no more are merged: tasks have written such parts, and one
+process would merge them for hours."""
+
 
 _MOST_VIEWS = 4
 _MOST_BYTES = 8_000_000
@@ -80,7 +86,9 @@ Relations = Mapping[str, Sequence[Path]]
 """The files of the relations of one state of a store, by the names of the relations in SQL."""
 
 
-def relations_of(where: str, store: Additions, folder: Path | None = None) -> Relations:
+def relations_of(
+    where: str, store: Additions, folder: Path | None = None, *, takes_texts: bool = False
+) -> Relations:
     """Return the relations of a store; if they do not show its present state, they are brought up.
 
     They are copied from where tasks have written them, or made.
@@ -93,6 +101,7 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
         store: The store, with all its captures. Not inside a snapshot: of a former state, relations
             could have what was forgotten since.
         folder: Folder of the relations; next to the store if not given.
+        takes_texts: Whether to look for texts that tasks have read of this state of the store, too.
 
     Raises:
         OperatorError: They cannot be written.
@@ -100,7 +109,7 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
     """
     folder = folder or tables_folder(where)
     _check_name(folder)
-    state = _current(folder, store)
+    state = None if takes_texts and store.tables_at() else _current(folder, store)
     if state is None or not are_whole(folder, state):
         # The snapshot begins when no other process writes: the files never show a later state.
         with only_writer(folder):
@@ -241,7 +250,7 @@ def forgotten_within(
     if state is not None and not state.is_of(store):
         # They are made again when they are needed; but texts cannot be made of the store.
         try:
-            has_texts = state.parts["texts"] or state.parts["read"]
+            has_texts = any(state.parts[kind] for kind in OF_FILES)
             state = _brought_up(folder, store, state) if has_texts else None
         except (OSError, OperatorError) as error:  # a full disk does not prevent a takedown
             state = None
@@ -264,6 +273,9 @@ def _brought_up(folder: Path, store: Additions, state: RelationsState | None) ->
     """Return the state of relations that show the present state of the store."""
     whole = whole_parts(folder, state) if state is not None else {}
     texts = {kind: whole.get(kind, ()) for kind in OF_FILES}
+    before = state or NOTHING
+    if any(texts[kind] != before.parts[kind] for kind in ("texts", "fetched")):
+        before = replace(before, taken=())  # what is lost here may be at an address
     if state is not None and any(whole[kind] != state.parts[kind] for kind in OF_STORE):
         state = None
     # A store inside a snapshot of the caller may be older than they are.
@@ -274,6 +286,7 @@ def _brought_up(folder: Path, store: Additions, state: RelationsState | None) ->
         state = _with_additions(folder, store, state)
     else:
         state = _made(folder, store)
+    state = replace(state, taken=before.taken, unsent=before.unsent or bool(texts["read"]))
     return replace_state(folder, _with_texts(folder, state, texts))
 
 
@@ -298,18 +311,46 @@ def _with_texts(
     """Return a state with those texts of some parts whose contents are shown."""
     shown = _contents(state.files(folder, "captures"))
     texts = _kept(folder, shown, parts["texts"])
+    doubtful = _doubtful(folder, _lacking(folder, shown, texts), parts["fetched"])
+    texts += [one for one in parts["fetched"] if one not in doubtful]
+    for one in doubtful:
+        texts += _kept(folder, _lacking(folder, shown, texts), [one])
     if parts["read"]:
-        of_texts = (f"SELECT content FROM {reading([folder / one / TEXTS])}" for one in texts)
-        new = " EXCEPT ".join((shown, *of_texts))
+        new = _lacking(folder, shown, texts)
         files = [folder / one / READ for one in parts["read"]]
 
         def write(writer: PartWriter) -> None:
             with _titles(state.files(folder, "captures"), new) as titles:
                 writer.write_texts(TEXTS, _by_content(merged_texts(files), titles), WORDS)
 
-        texts = [*texts, make_part(folder, _rows_of_texts(files), write)]
-    state = replace(state, parts={**state.parts, "texts": texts, "read": []})
+        texts = [*texts, make_part(folder, rows_of_texts(files), write)]
+    state = replace(state, parts={**state.parts, "texts": texts, **{kind: [] for kind in WAITING}})
     return replace(state, parts={**state.parts, "texts": _merged_parts(folder, state, "texts")})
+
+
+def _lacking(folder: Path, shown: str, texts: Iterable[str]) -> str:
+    """Return the SQL of the contents that are shown, and have no text in some parts."""
+    of_texts = (f"SELECT content FROM {reading([folder / one / TEXTS])}" for one in texts)
+    return " EXCEPT ".join((shown, *of_texts))
+
+
+def _doubtful(folder: Path, new: str, parts: Sequence[str]) -> list[str]:
+    """Return those of some parts that have texts of other contents, or of those in other parts.
+
+    Args:
+        folder: Folder of the relations.
+        new: SQL of the contents whose texts are wanted.
+        parts: Parts that were fetched. Usually all their texts are wanted, so one query finds out.
+    """
+    if not parts:
+        return []
+    texts = reading(folder / one / TEXTS for one in parts)
+    query = f"""
+        SELECT DISTINCT filename FROM {texts} WHERE content NOT IN ({new}) OR content IN (
+            SELECT content FROM {texts} GROUP BY content HAVING count(*) > 1)"""
+    with closing(connected(threads=1)) as connection, translated():
+        found = {Path(name).parent.name for (name,) in connection.execute(query).fetchall()}
+    return [one for one in parts if one in found]
 
 
 _Titles = Iterator[tuple[str, str, str | None]]
@@ -342,11 +383,6 @@ def _kept(folder: Path, shown: str, parts: Iterable[str]) -> list[str]:
     gone = f"content NOT IN ({shown})"
     write = partial(_write_texts_without, gone)
     return _without(folder, [folder / one / TEXTS for one in parts], gone, write)
-
-
-def _rows_of_texts(files: Iterable[Path]) -> int:
-    """Return the number of rows of other relations that need as much room as texts, about."""
-    return 4 * sum(path.stat().st_size for path in files) // BYTES_OF_ROW
 
 
 def _with_additions(folder: Path, store: Additions, state: RelationsState) -> RelationsState:
@@ -422,6 +458,8 @@ def _merged_parts(folder: Path, state: RelationsState, kind: str) -> Sequence[st
     first, rest = len(parts) - 1, 0
     for index in range(len(parts) - 1, 0, -1):
         rest += sizes[index]
+        if rest > _LARGEST:
+            break
         if sizes[index - 1] < _MERGED * rest:
             first = index - 1
     if first >= len(parts) - 1:
@@ -447,9 +485,7 @@ def add_texts(where: str, store: Additions, rows: Iterable[TextRow]) -> None:
     with only_writer(folder):
         state = read_state(folder) or NOTHING
         kept = [row for row in rows if store.payload(Checksum(row[0])) is not None]
-        size = sum(len(row[3] or "") for row in kept)
-        write = partial(PartWriter.write_texts, name=READ, rows=kept)
-        part = make_part(folder, size // BYTES_OF_ROW, write)
+        part = make_read(folder, kept)
         state = replace(state, parts={**state.parts, "read": [*state.parts["read"], part]})
         parts = {**state.parts, "read": _merged_parts(folder, state, "read")}
         replace_state(folder, replace(state, parts=parts))
@@ -586,5 +622,5 @@ def _relations(folder: Path, state: RelationsState) -> Relations:
         file.removesuffix(".parquet").replace("-", "_"): state.files(folder, kind, file)
         for kind, files in FILES.items()
         for file in files
-        if kind != "read"
+        if kind not in WAITING
     }

@@ -17,9 +17,10 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from arclink.analysis.relations.folder import KIND, STATE
@@ -27,6 +28,7 @@ from arclink.analysis.relations.writing import SORTING, PartWriter
 from arclink.errors import SealError
 from arclink.files.sealed import is_whole, make_sealed, read_rows, seal_rows, write_sealed
 from arclink.files.spill import room_for_data
+from arclink.rows.texts import TextRow
 from arclink.store.layouts import TABLES
 from arclink.store.protocols import Additions
 
@@ -39,14 +41,15 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "links": (LINKS, LINKS_BY_PAGE),
     "texts": (TEXTS, WORDS),
     "read": (READ,),
+    "fetched": (TEXTS, WORDS),
 }
-"""The files of each kind of part; the first one says how large the part is.
+"""The files of each kind of part; the first one says how large the part is."""
 
-``read`` are texts by payload, before they are texts of contents: the relations are not current as
-long as there are some.
-"""
+WAITING = ("read", "fetched")
+"""The kinds of parts with which the relations are not current: texts by payload, before they are
+texts of contents, and texts of an address, before those that are shown and new are kept."""
 
-OF_STORE, OF_FILES = ("captures", "links"), ("texts", "read")
+OF_STORE, OF_FILES = ("captures", "links"), ("texts", *WAITING)
 """The kinds of parts that are made of a store, and those that are read from archive files."""
 
 BYTES_OF_ROW = 280
@@ -66,6 +69,8 @@ class RelationsState:
             stays the same, batches have only added rows.
         mark: The mark of the store.
         parts: Names of the parts of each kind (`FILES`), in their order.
+        taken: Names of parts at addresses whose texts these relations have.
+        unsent: Whether they have texts that were read here and sent to no address.
     """
 
     format: int
@@ -73,10 +78,13 @@ class RelationsState:
     base: str
     mark: tuple[int, int]
     parts: Mapping[str, Sequence[str]]
+    taken: Sequence[str] = ()
+    unsent: bool = False
 
     def is_of(self, store: Additions) -> bool:
         """Return whether they show the present state of a store, with all texts that were read."""
-        return self.version == store.state().version and not self.parts["read"]
+        is_waiting = any(self.parts[kind] for kind in WAITING)
+        return self.version == store.state().version and not is_waiting
 
     @property
     def names(self) -> set[str]:
@@ -112,7 +120,7 @@ def state_of(store: Additions, parts: Mapping[str, Sequence[str]]) -> RelationsS
     return RelationsState(TABLES, store.state().version, base_of(store), store.mark(), of_kinds)
 
 
-NOTHING = RelationsState(TABLES, "", "", (0, 0), dict.fromkeys(FILES, ()))
+NOTHING = RelationsState(TABLES, "", "", (0, 0), {kind: [] for kind in FILES})
 """The state of no store: without parts."""
 
 
@@ -198,3 +206,15 @@ def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name
 
     make_sealed(folder / name, make)
     return name
+
+
+def make_read(folder: Path, rows: Sequence[TextRow]) -> str:
+    """Write a part of sorted texts without their words, and return its name; see `make_part`."""
+    size = sum(len(row[3] or "") for row in rows)
+    write = partial(PartWriter.write_texts, name=READ, rows=rows)
+    return make_part(folder, size // BYTES_OF_ROW, write)
+
+
+def rows_of_texts(files: Iterable[Path]) -> int:
+    """Return the number of rows of other relations that need as much room as texts, about."""
+    return 4 * sum(path.stat().st_size for path in files) // BYTES_OF_ROW
