@@ -178,7 +178,7 @@ def write_read_texts(
         OperatorError: The part cannot be written.
         StoreError: The store cannot be read.
     """
-    lines = [*lines]
+    lines = [line.rstrip() for line in lines]
     rows = [json.loads(line) for line in lines]
     shown = {payload: (title, contents) for payload, *_, title, contents in rows}
     name = hashlib.sha256(b"\n".join([folder.encode(), *lines])).hexdigest()[:16]
