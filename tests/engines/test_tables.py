@@ -5,16 +5,17 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
 from arclink.analysis.relations.folder import written_at
-from arclink.analysis.relations.state import FILES, OF_STORE
+from arclink.analysis.relations.state import OF_STORE
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.mapreduce.runs import JOBS, Job
@@ -23,6 +24,9 @@ from tests.engines.builds import build
 from tests.engines.conftest import Cassandra, Hadoop, Spark, running_moto
 from tests.engines.deadly_tables import DeadlyTables
 from tests.sources import ROOT
+
+TEXTS = ("texts", "words")
+ALL = (*OF_STORE, *TEXTS)
 
 Rows = dict[str, Counter[tuple[object, ...]]]
 
@@ -33,21 +37,23 @@ def run(*words: object) -> str:
     return done.output
 
 
-def rows_in(folder: Path, pattern: str) -> Rows:
+def rows_in(folder: Path, pattern: str, relations: Sequence[str] = OF_STORE) -> Rows:
     """Return the rows of the files below a folder, by relation."""
     rows: Rows = {}
-    for relation in OF_STORE:
-        file, *_ = FILES[relation]
-        tables = map(parquet.read_table, sorted(folder.glob(f"{pattern}/{file}")))
+    for relation in relations:
+        tables = map(parquet.read_table, sorted(folder.glob(f"{pattern}/{relation}.parquet")))
         rows[relation] = Counter(
-            row
-            for table in tables
-            for row in zip(*(column.to_pylist() for column in table.columns), strict=True)
+            row for table in tables for row in zip(*map(hashable, table.columns), strict=True)
         )
     return rows
 
 
-def rows_from(address: str, folder: Path) -> Rows:
+def hashable(column: Any) -> list[object]:
+    """Return the values of a column; those that are lists as texts."""
+    return [repr(one) if isinstance(one, list) else one for one in column.to_pylist()]
+
+
+def rows_from(address: str, folder: Path, relations: Sequence[str] = OF_STORE) -> Rows:
     """Return the rows of the files at an address on an engine, which are copied to a folder."""
     files = files_at(address)
     path = files.path_of(address)
@@ -58,7 +64,7 @@ def rows_from(address: str, folder: Path) -> Rows:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 source = f"{path}/{version}/{part.name}/{file.name}"
                 target.write_bytes(b"".join(files.read(source)))
-    return rows_in(folder, "*/*")
+    return rows_in(folder, "*/*", relations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +74,12 @@ class Stores:
     Attributes:
         url: Of the store in Cassandra.
         rows: The rows of its tables, as one process reads them from SQLite.
+        texts: The rows of texts and words, as one process reads them from the archive files.
     """
 
     url: str
     rows: Rows
+    texts: Rows
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +93,11 @@ def stores(cassandra: Cassandra, tmp_path_factory: pytest.TempPathFactory) -> St
             build(file, store)
         run("forget", "example,aurora-daily)/press", "--store", store)
         build(archive, store)
-    run("tables", "--store", local)
+    run("tables", "--store", local, "--text")
     rows = rows_in(folder / "links.db.tables", "*")
-    assert min(map(len, rows.values())) > 100
-    return Stores(url, rows)
+    texts = rows_in(folder / "links.db.tables", "*", TEXTS)
+    assert min(map(len, (rows | texts).values())) > 80
+    return Stores(url, rows, texts)
 
 
 @pytest.fixture
@@ -126,18 +135,20 @@ def test_tasks_write_equal_rows_to_hdfs_although_attempts_are_killed(
     monkeypatch.chdir(tmp_path)
     address = f"hdfs:///tables/{engine}"
     words = ["--store", stores.url, "--tables-at", address]
-    said = run("tables", *words, "--parts", 2, "--cores", 2, *words_of[engine])
-    assert rows_from(address, tmp_path / "copy") == stores.rows
-    for relation, rows in stores.rows.items():
+    said = run("tables", *words, "--text", "--parts", 2, "--cores", 2, *words_of[engine])
+    assert rows_from(address, tmp_path / "copy", ALL) == stores.rows | stores.texts
+    for relation, rows in (stores.rows | stores.texts).items():
         assert f"{relation}: {rows.total():,} rows" in said
+    assert len([*tmp_path.glob("copy/texts-*/texts-*/words.parquet")]) == 2
 
     # Another machine, such as one with a service, reads them.
     words = ["--store", stores.url, "--format", "csv"]
     found = run("sql", "SELECT count(*) AS n FROM links", *words)
     assert found.split() == ["n", str(stores.rows["links"].total())]
     (folder,) = tmp_path.glob("*.cassandra.tables")
-    assert rows_in(folder, "*") == stores.rows
-    assert all("-of-00002" in part.name for part in folder.iterdir() if part.is_dir())
+    assert rows_in(folder, "*", ALL) == stores.rows | stores.texts
+    parts = (file.parent for name in OF_STORE for file in folder.glob(f"*/{name}.parquet"))
+    assert all("-of-00002" in part.name for part in parts)
 
 
 def test_a_takedown_in_cassandra_leaves_no_tables_in_hdfs(

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
-from arclink.analysis.relations import kept
+from arclink.analysis.relations import kept, writing
 from arclink.analysis.relations.by_tasks import Place, UnusedTablesWarning
 from arclink.analysis.relations.folder import tables_folder
 from arclink.analysis.relations.kept import relations_of
@@ -23,8 +23,10 @@ from arclink.mapreduce.runs import JobRunner
 from arclink.model import Surt
 from arclink.reasons import Reason
 from arclink.store.location import open_store
+from arclink.store.sqlite.store import SqliteStore
 from benchmarks.built_stores import build_store
 from tests.pipeline.batch_orders import ALONE, page, revisit
+from tests.pipeline.store_contents import graph_of
 
 SECRET = "zq7secret"
 """In a page, and in no address and no takedown."""
@@ -242,7 +244,13 @@ def test_a_lost_file_is_counted_and_read_later(store: Path, expected: Rows) -> N
     assert rows_at(store) == rows_of(store) == expected
 
 
-def test_a_repeated_task_writes_the_same_bytes(store: Path, tmp_path: Path) -> None:
+def test_a_repeated_task_writes_the_same_bytes(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words are sorted in slices, which samples of them choose."""
+    monkeypatch.setattr(writing, "_ROWS_OF_SLICE", 7)
+    monkeypatch.setattr(writing, "_SAMPLED", 2)
+    monkeypatch.setattr(writing, "_MOST_WORDS", 3)
     lines = list[bytes]()
 
     class Noting(JobRunner):
@@ -324,3 +332,33 @@ def test_large_parts_stay_apart(store: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert [*opened.mementos(Surt("example,b)/secret"))]
     run("forget", "example,b)/secret", "--store", store, "--reason", "letter")
     assert SECRET not in repr(rows_of(store))
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_a_build_on_an_engine_leads_to_the_texts_of_a_build_here(
+    archives: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_shared: bool
+) -> None:
+    """Tasks read them if they can open the store; plain text is read, too."""
+    files, store, here = tmp_path / "archives", tmp_path / "links.db", tmp_path / "here.db"
+    shutil.copytree(archives, files)
+    plain = page("http://a.example/notes", 40, body=b"plain words", mime="text/plain")
+    (files / "plain.warc").write_bytes(plain)
+    run("build", files, "--text", "--quiet", "--store", here, "--runner", "inline")
+    run("build", files / "a.warc", "--quiet", "--store", store, "--runner", "inline")
+    run("tables", "--store", store, "--tables-at", tmp_path / "at")
+    (conf := tmp_path / "mrjob.conf").write_text("runners: {}\n")
+
+    def like_an_engine(_: object, cores: int, work: Path, *_others: object) -> JobRunner:
+        return JobRunner("local", cores, work / "tasks", conf=conf)
+
+    monkeypatch.setattr("arclink.operations.build.runner_of", like_an_engine)
+    monkeypatch.setattr("arclink.operations.tables.runner_of", like_an_engine)
+    if is_shared:
+        monkeypatch.setattr(SqliteStore, "shared_url", str(store))
+    said = run("build", files, "--text", "--quiet", "--store", store)
+    assert f"{PAGES + 2} texts read" in said
+    assert rows_of(store) == rows_of(here)
+    assert "plain words" in repr(rows_of(here)["texts"])
+    assert len(parts_at(store)) == is_shared
+    with open_store(str(store)) as there, open_store(str(here)) as one:
+        assert graph_of(there) == graph_of(one)

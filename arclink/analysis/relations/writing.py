@@ -568,7 +568,8 @@ class PartWriter:
         sampled = f"{_SAMPLED * number if number > 1 else 0} ROWS"
         sample = sorted(
             self.run(
-                f"SELECT word, content FROM {reading(files)} USING SAMPLE reservoir({sampled})"
+                f"SELECT word, content FROM {reading(files)} USING SAMPLE reservoir({sampled}) "
+                "REPEATABLE (1)"
             )
         )
         last = ""
