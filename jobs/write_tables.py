@@ -3,9 +3,9 @@
 Input: a line per part: ``captures`` or ``links``, its number from 0 on, and the number of parts.
 Each part has one share of the store; together they have each row once. For `texts` and `words`, a
 line per payload, as `arclink tables --text` writes it; each manifest is a part. Output: the name of
-each part, and its rows, its bytes and, of texts, what became of the pages, as a JSON list. The
-parts are written to a folder in HDFS or S3 (`arclink.analysis.relations.by_tasks`). A task that is
-repeated writes the same files again.
+each part, and a JSON list of its rows, its bytes and, of texts, the numbers of pages read and of
+others by reason. The parts are written to a folder in HDFS or S3
+(`arclink.analysis.relations.by_tasks`). A task that is repeated writes the same files again.
 """
 
 import os

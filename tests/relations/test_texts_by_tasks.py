@@ -73,7 +73,7 @@ def run(*words: object) -> str:
 
 
 def by_tasks(store: Path, *words: object) -> str:
-    """Read texts by tasks, and return the last line, which says what became of the pages."""
+    """Read texts by tasks, and return the last line of the output, which counts the pages."""
     at = ("--tables-at", store.with_name("at"), "--runner", "inline")
     return run("tables", "--text", "--store", store, *at, *words).splitlines()[-1]
 

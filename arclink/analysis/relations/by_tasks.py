@@ -153,7 +153,7 @@ def write_parts(
         StoreError: The store cannot be read.
     """
     with open_store(store) as opened, opened.snapshot():
-        if version is not None and version_of(opened) != version:
+        if version is not None and _version_of(opened) != version:
             raise TaskError(changed(store))
         files = files_at(folder)
         for task in map(_parse_task, lines):
@@ -487,7 +487,7 @@ def write_tables(
     """
     check_reach(where, store, run)
     note_address(where, place.address)
-    if place.state(version_of(store)) is not None:
+    if place.state(_version_of(store)) is not None:
         return {}
     tasks = [
         PartTask(relation, Share(part, count))
@@ -498,7 +498,7 @@ def write_tables(
     settings = {"folder": place.folder_of(store)}
     complete = partial(place.complete, store, tasks)
     shares = write_manifests(work / "shares", ([task.line] for task in tasks))
-    written = run_tasks(where, store, place, run, shares, settings, version_of, complete)
+    written = run_tasks(where, store, place, run, shares, settings, _version_of, complete)
     return {
         relation: [one for one in written if one.part.startswith(f"{relation}-")]
         for relation in OF_STORE
@@ -518,7 +518,7 @@ def check_reach(where: str, store: GraphStore, run: JobRunner) -> None:
         )
 
 
-def version_of(store: Additions) -> str:
+def _version_of(store: Additions) -> str:
     """Return the version of a store: captures and links are those of one version."""
     return store.state().version
 
@@ -544,7 +544,7 @@ def run_tasks(
     state_of_store: Callable[[Additions], str],
     complete: Callable[[], None] = lambda: None,
 ) -> list[Written]:
-    """Run a task for each manifest, and return what they wrote, by part.
+    """Run a task for each manifest; return a record of each part, sorted by name.
 
     Args:
         where: The path or URL of the store.
@@ -553,7 +553,7 @@ def run_tasks(
         run: Runs them.
         manifests: Files in one folder of their own; the output is next to it.
         settings: Of the job, but for the store and its version.
-        state_of_store: Returns what must not change meanwhile; otherwise, all relations at the
+        state_of_store: Returns the state that must stay the same; otherwise, all relations at the
             place are removed.
         complete: Called when all tasks have ended, while the store does not change.
 
@@ -590,7 +590,7 @@ def parts_for(rows: int, cores: int, least: int, most: int) -> int:
     Args:
         rows: Their number, about.
         cores: Tasks at a time.
-        least: Rows that a part has at least, if there are so many.
+        least: Rows of a part if there are several, at least.
         most: Rows that a part has at most, about.
     """
     return max(1, min(max(2 * cores, -(-rows // most)), -(-rows // least)))

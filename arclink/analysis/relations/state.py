@@ -52,7 +52,7 @@ texts of contents, and texts of an address, before those that are shown and new 
 OF_STORE, OF_FILES = ("captures", "links"), ("texts", *WAITING)
 """The kinds of parts that are made of a store, and those that are read from archive files."""
 
-BYTES_OF_ROW = 280
+_BYTES_OF_ROW = 280
 """Bytes that a row takes in a part and while it is sorted; rarely more."""
 
 ANSWERS = "answers"
@@ -200,7 +200,7 @@ def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name
 
     def make(made: Path) -> None:
         made.mkdir()
-        with room_for_data(folder, rows * BYTES_OF_ROW), closing(PartWriter(made)) as writer:
+        with room_for_data(folder, rows * _BYTES_OF_ROW), closing(PartWriter(made)) as writer:
             write(writer)
         shutil.rmtree(made / SORTING, ignore_errors=True)
 
@@ -212,9 +212,9 @@ def make_read(folder: Path, rows: Sequence[TextRow]) -> str:
     """Write a part of sorted texts without their words, and return its name; see `make_part`."""
     size = sum(len(row[3] or "") for row in rows)
     write = partial(PartWriter.write_texts, name=READ, rows=rows)
-    return make_part(folder, size // BYTES_OF_ROW, write)
+    return make_part(folder, size // _BYTES_OF_ROW, write)
 
 
 def rows_of_texts(files: Iterable[Path]) -> int:
     """Return the number of rows of other relations that need as much room as texts, about."""
-    return 4 * sum(path.stat().st_size for path in files) // BYTES_OF_ROW
+    return 4 * sum(path.stat().st_size for path in files) // _BYTES_OF_ROW
