@@ -9,6 +9,7 @@ from http import HTTPStatus
 from itertools import islice
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlencode
 
 import orjson
 from flask import Blueprint, Response, request
@@ -19,12 +20,14 @@ from arclink.access.examples import example_pages
 from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.charts.svg import Axis
+from arclink.analysis.questions.queries import WORDS
 from arclink.analysis.questions.table import QuestionScope
 from arclink.counts import Counts
 from arclink.errors import StoreError, UsageError
 from arclink.model import ALL_TIME, Surt, UriR
 from arclink.pipeline.records_read import MANIFEST_FIELD
 from arclink.reasons import Absence, Reason
+from arclink.service.pages.answers import ASK
 from arclink.service.pages.blocks import PageBlock, PageParts, given, rendered
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.changes import show_changes, show_texts
@@ -202,6 +205,18 @@ def page() -> Response:
         )
         response.headers["Retry-After"] = str(note_loss(error))
         return response
+
+
+@home.get("/search")
+def search() -> Response:
+    """Lead to the question that finds the words ``q``; without any, to the field for words.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    words = request.args.get("q", "").strip()
+    asked = [(ASK, _question_of_words()), (WORDS.name, words)] if words else []
+    return lead_to(f"{request.script_root}/{'?' if asked else ''}{urlencode(asked)}")
 
 
 def _question_of_words() -> str:

@@ -17,6 +17,7 @@ from arclink.access.formats import CSVW, FORMATS, PARQUET, Format
 from arclink.access.formats.rows import ROW_FORMATS, RowFormat
 from arclink.access.formats.timemaps import LINK_FORMAT
 from arclink.access.queries import CURSOR, URI
+from arclink.analysis.questions.queries import WORDS
 from arclink.analysis.questions.rows import ASK_FORMATS
 from arclink.analysis.questions.table import QUESTIONS
 from arclink.captures.queries import FORMATS_OF_FILES, FORMATS_OF_STREAMS
@@ -175,6 +176,7 @@ def _page(path: str, about: str, *errors: int, **others: Any) -> Resource:
     return Resource(path, about, {"text/html": TEXT}, errors, **others)
 
 
+_TYPED = replace(WORDS, name="q", about="Words to find, as `words`.", otherwise="none")
 _LINKS = Resource(
     "/linkQuery",
     "The outlinks and inlinks of a URI through time.",
@@ -392,6 +394,13 @@ RESOURCES: Sequence[Resource] = (
         own_name="browseForm",
     ),
     _page("/", "A page for people.", 400, 422, 503, own_name="page"),
+    _page(
+        "/search",
+        "Leads to the page that finds words; without any, to the field for them.",
+        *(503,),
+        parameters=(_TYPED,),
+        further={"302": "Where the page is."},
+    ),
     _page("/docs", "This description as a page.", is_of_store=False),
     _page(
         "/docs/reasons",

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from sys import getsizeof
 from typing import Any
 
 from arclink import progress
@@ -28,26 +27,22 @@ from arclink.analysis.relations.by_tasks import (
     write_texts,
 )
 from arclink.analysis.relations.database import ShownRelations
-from arclink.analysis.relations.folder import have_texts, only_writer, tables_folder
-from arclink.analysis.relations.kept import add_texts, relations_of
-from arclink.analysis.relations.state import base_of
+from arclink.analysis.relations.folder import only_writer, tables_folder
+from arclink.analysis.relations.kept import relations_of
+from arclink.analysis.relations.state import add_texts, base_of, portions_of_texts
 from arclink.analysis.relations.writing import IS_REVISIT, PAYLOAD
-from arclink.captures.libraries import is_html
 from arclink.captures.read import PageReader, reason_of
 from arclink.captures.text import PageText, read_text
 from arclink.errors import CaptureError, TaskError
-from arclink.filter.rules import PLAIN_TEXT
+from arclink.extract.page_text import has_text
 from arclink.mapreduce.runs import JobRunner
 from arclink.model import Span, Surt, Timestamp
 from arclink.network.engine_files import files_at
 from arclink.reasons import Reason
-from arclink.rows.texts import TextRow, parse_text
+from arclink.rows.texts import TextRow
 from arclink.store.archive_paths import ArchivePaths
 from arclink.store.location import open_store
 from arclink.store.protocols import Additions, GraphStore
-
-_PORTION = 100_000_000
-"""Bytes of texts that are held in memory and added at a time, about."""
 
 _UNREAD = f"""
     SELECT
@@ -105,7 +100,7 @@ def read_texts(where: str, store: Additions, archive_paths: ArchivePaths) -> Tex
         relations.reading(_UNREAD) as unread,
     ):
         texts = _read(_rows(unread), reader, done)
-        _add(where, store, progress.watched(texts, "texts read"))
+        add_texts(where, store, progress.watched(texts, "texts read"))
     relations_of(where, store)
     return done
 
@@ -152,7 +147,7 @@ def read_texts_by_tasks(
     settings = {"folder": place.texts_of(store), "archives": [*archives]}
     written = run_tasks(where, store, place, run, manifests, settings, base_of) if manifests else ()
     relations_of(where, store, takes_texts=True)
-    _add(where, store, ())
+    add_texts(where, store, ())
     relations_of(where, store)
     done = Counter[str]()
     for one in written:
@@ -196,51 +191,12 @@ def write_read_texts(
             for content in contents
         )
         files = files_at(folder)
-        written = write_texts(f"texts-{name}", _portions(texts), files, files.path_of(folder))
+        written = write_texts(
+            f"texts-{name}", portions_of_texts(texts), files, files.path_of(folder)
+        )
     lost = {reason.name: number for reason, number in done.lost.items()}
     counts = {"read": done.read, "others": done.others, "cut": done.cut, **lost}
     return written._replace(counts=counts)
-
-
-def keep_texts(where: str, store: Additions, parts: Iterable[Path]) -> None:
-    """Add the texts that extract has written to the relations of a store.
-
-    Args:
-        where: The path or URL of the store.
-        store: The store.
-        parts: The files that extract wrote.
-
-    Raises:
-        OperatorError: The relations cannot be written.
-    """
-
-    def rows() -> Iterator[TextRow]:
-        for part in parts:
-            with part.open("rb") as lines:
-                yield from map(parse_text, lines)
-
-    _add(where, store, rows())
-
-
-def _add(where: str, store: Additions, texts: Iterable[TextRow]) -> None:
-    for rows in _portions(texts):
-        add_texts(where, store, rows)
-    if not have_texts(where):  # that no page has a text is known then
-        add_texts(where, store, [])
-
-
-def _portions(texts: Iterable[TextRow]) -> Iterator[list[TextRow]]:
-    """Yield texts in sorted portions of about `_PORTION` bytes."""
-    rows: list[TextRow] = []
-    size = 0
-    for row in texts:
-        rows.append(row)
-        size += getsizeof(row[3])
-        if size >= _PORTION:
-            yield sorted(rows)
-            rows, size = [], 0
-    if rows:
-        yield sorted(rows)
 
 
 def _rows(unread: Iterable[Any]) -> Iterator[list[Any]]:
@@ -273,7 +229,7 @@ def _text_at(
     for memento in reader.store.mementos(Surt(surt), Span(time, time)):
         if (memento.file, memento.offset) == (file, offset):
             with reader.read(memento) as page:
-                if page.mime and page.mime != PLAIN_TEXT and not is_html(page.mime):
+                if has_text(page.mime) is False:
                     return None
                 return read_text(page, has_links=False)
     raise CaptureError("it was forgotten meanwhile", Reason.PAYLOAD_NOT_AT_HAND, file)

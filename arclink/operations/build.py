@@ -236,6 +236,7 @@ class Built(Report):
 
 def _run(given: Given, say: Say) -> Built:
     from arclink.analysis.relations.folder import have_texts
+    from arclink.analysis.relations.state import keep_texts
     from arclink.pipeline.build import BuildReport, build, check_settings
     from arclink.pipeline.inputs import (
         FileMarks,
@@ -325,9 +326,7 @@ def _run(given: Given, say: Say) -> Built:
                         report.add(
                             build(
                                 *(some, index, opened, settings, folder, progress, run, loading),
-                                partial(_texts().keep_texts, target, opened)
-                                if reads_texts
-                                else None,
+                                partial(keep_texts, target, opened) if reads_texts else None,
                             )
                         )
                 after = opened.known().captures

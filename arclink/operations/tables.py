@@ -112,7 +112,8 @@ def _run(given: Given, _: Say) -> MadeTables:
     ):
         raise UsageError("--runner, --parts: name the address of the tables, too, with --tables-at")
     with analysis_extra():
-        from arclink.analysis.relations.kept import relations_of, rows_in
+        from arclink.analysis.relations.kept import relations_of
+        from arclink.analysis.relations.writing import rows_in
     with open_store(store) as opened:
         if _REMOVE.required(given):
             if address is None:
@@ -194,7 +195,8 @@ def read_texts_at(address: str, where: str, store: GraphStore, given: Given) -> 
 def _texts_at(address: str, where: str, store: GraphStore) -> dict[str, TableFiles]:
     """Return the files of texts and words at an address, all of which are here, too."""
     from arclink.analysis.relations.by_tasks import Place
-    from arclink.analysis.relations.kept import relations_of, rows_in
+    from arclink.analysis.relations.kept import relations_of
+    from arclink.analysis.relations.writing import rows_in
 
     place, made = Place(address), relations_of(where, store)
     parts = place.files_of_texts(store)

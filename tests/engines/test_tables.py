@@ -41,11 +41,21 @@ def rows_in(folder: Path, pattern: str, relations: Sequence[str] = OF_STORE) -> 
     """Return the rows of the files below a folder, by relation."""
     rows: Rows = {}
     for relation in relations:
-        tables = map(parquet.read_table, sorted(folder.glob(f"{pattern}/{relation}.parquet")))
+        tables = map(read, sorted(folder.glob(f"{pattern}/{relation}.parquet")))
         rows[relation] = Counter(
             row for table in tables for row in zip(*map(hashable, table.columns), strict=True)
         )
     return rows
+
+
+def read(file: Path) -> Any:
+    """Return the table in a file; that of words with the names of contents."""
+    table = parquet.read_table(file)
+    if file.name == "words.parquet":
+        names = parquet.read_table(file.with_name("texts.parquet"))["content"]
+        index = table.column_names.index("content")
+        return table.set_column(index, "content", names.take(table["content"]))
+    return table
 
 
 def hashable(column: Any) -> list[object]:

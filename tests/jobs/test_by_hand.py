@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from arclink.analysis.relations.kept import relations_of, rows_in
+from arclink.analysis.relations.kept import relations_of
+from arclink.analysis.relations.writing import rows_in
 from arclink.mapreduce.runs import JOBS, parts_of
 from arclink.pipeline.settings import BuildSettings
 from arclink.store.location import open_store

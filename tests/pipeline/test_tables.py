@@ -31,7 +31,8 @@ from arclink.analysis.relations.by_tasks import (
 from arclink.analysis.relations.database import ShownRelations
 from arclink.analysis.relations.folder import tables_folder
 from arclink.analysis.relations.kept import relations_of
-from arclink.analysis.relations.state import FILES, OF_STORE, make_part, read_state
+from arclink.analysis.relations.state import FILES, OF_STORE, read_state
+from arclink.analysis.relations.writing import make_part
 from arclink.cli.main import group
 from arclink.errors import ArclinkError, StoreError
 from arclink.files.sealed import SUMS, seal_folder

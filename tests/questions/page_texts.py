@@ -5,7 +5,8 @@ from pathlib import Path
 from random import Random
 
 from arclink.access.texts import printable
-from arclink.analysis.relations.kept import add_texts, relations_of
+from arclink.analysis.relations.kept import relations_of
+from arclink.analysis.relations.state import add_texts
 from arclink.rows.texts import TextRow
 from arclink.store.protocols import Additions
 from arclink.uris.resolution import checksum_of

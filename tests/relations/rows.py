@@ -137,6 +137,10 @@ def database_of(store: Additions, texts: Iterable[TextRow] | None = None) -> Rel
         if values := [[*row] for row in rows]:
             marks = ", ".join("?" * len(of))
             database.connection.executemany(f"INSERT INTO {name} VALUES ({marks})", values)
+    parts = "rowid % 2 AS text_part, rowid // 2 AS text_row"
+    database.run(f"CREATE VIEW numbered_texts AS SELECT *, {parts} FROM texts")
+    numbers = "SELECT content, text_part, text_row FROM numbered_texts"
+    database.run(f"CREATE VIEW numbered_words AS FROM words JOIN ({numbers}) USING (content)")
     # A row group for each content, so that a question which reads too few of them is found.
     database.run(
         "CREATE VIEW links_by_page AS SELECT *, (hash(content) % 1000)::INTEGER AS row_group "

@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, Tag
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -21,8 +21,9 @@ from arclink.analysis.relations.columns import LONGEST_WORD, MOST_PLACES, WORDS
 from arclink.analysis.relations.database import RelationsDatabase, ShownRelations
 from arclink.analysis.relations.folder import have_texts, tables_folder
 from arclink.analysis.relations.found import found_terms
-from arclink.analysis.relations.kept import add_texts, relations_of
+from arclink.analysis.relations.kept import relations_of
 from arclink.analysis.relations.sql_texts import COMMON, text_of
+from arclink.analysis.relations.state import add_texts
 from arclink.analysis.relations.writing import PartWriter
 from arclink.captures.texts import TextsRead, read_texts
 from arclink.cli.main import group
@@ -44,7 +45,7 @@ Rows = Counter[tuple[Any, ...]]
 
 
 def words_in(folder: Path, texts: Sequence[str | None], titles: Sequence[str] = ()) -> Path:
-    """Return the file with the words of some texts, of contents ``c0000`` and so on."""
+    """Return the file with the words of some texts."""
     rows = (
         (f"c{number:04}", titles[number] if titles else "", None, text, False)
         for number, text in enumerate(texts)
@@ -70,27 +71,68 @@ def expected(texts: Sequence[str | None]) -> Rows:
         for word, each in places.items():
             for first in range(0, len(each), MOST_PLACES):
                 some = tuple(each[first : first + MOST_PLACES])
-                rows[word, f"c{number:04}", None if first else len(each), some] += 1
+                rows[word, number, None if first else len(each), some] += 1
     return rows
 
 
-@settings(max_examples=20)
-@given(st.lists(st.none() | st.text(st.sampled_from("abé \n東.\0"), max_size=40), max_size=12))
-def test_words_are_sorted_in_slices_of_any_size(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[str | None]
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writing, "_BYTES_OF_TEXTS", 30)
-        patch.setattr(writing, "_BATCHES_OF_RUN", 2)
-        patch.setattr(writing, "_ROWS_OF_SLICE", 7)
-        patch.setattr(writing, "_SAMPLED", 5)
-        patch.setattr(writing, "_MOST_WORDS", 9)
-        path = words_in(tmp_path_factory.mktemp("words"), texts)
-    assert counted(path) == expected(texts)
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few rows fill batches, runs, slices and row groups."""
+    for name, value in {
+        "_BYTES_OF_TEXTS": 30,
+        "_BATCHES_OF_RUN": 2,
+        "_ROWS_OF_SLICE": 7,
+        "_SAMPLED": 5,
+        "_MOST_WORDS": 9,
+    }.items():
+        monkeypatch.setattr(writing, name, value)
+
+
+def sorted_words(path: Path) -> Rows:
+    """Return the rows of a file of words, which are sorted."""
     columns = parquet.read_table(path)
     assert columns.column_names == [column.name for column in WORDS]
     keys = [*zip(*(columns[name].to_pylist() for name in ("word", "content")), strict=True)]
     assert keys == sorted(keys)
+    return counted(path)
+
+
+SOME_TEXT = st.none() | st.text(st.sampled_from("abé \n東.\0"), max_size=40)
+FEW = settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@FEW
+@given(st.lists(SOME_TEXT, max_size=12))
+@pytest.mark.usefixtures("small")
+def test_words_are_sorted_in_slices_of_any_size(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str | None]
+) -> None:
+    assert sorted_words(words_in(tmp_path_factory.mktemp("words"), texts)) == expected(texts)
+
+
+@FEW
+@given(st.lists(st.tuples(st.integers(0, 2), st.booleans(), SOME_TEXT), max_size=24))
+@pytest.mark.usefixtures("small")
+def test_parts_become_one_whose_words_have_its_numbers(
+    tmp_path_factory: pytest.TempPathFactory, asked: list[tuple[int, bool, str | None]]
+) -> None:
+    folder = tmp_path_factory.mktemp("parts")
+    rows = [(f"c{number:04}", None, None, text, False) for number, (*_, text) in enumerate(asked)]
+    parts = [folder / str(part) for part in range(4)]
+    for part in parts:
+        part.mkdir()
+    for number in range(3):  # the last content of all is in each of them
+        with closing(PartWriter(parts[number])) as writer:
+            some = [row for row, (of, *_) in zip(rows, asked, strict=True) if of == number]
+            last = rows[-1:] if some[-1:] != rows[-1:] else []
+            writer.write_texts("texts.parquet", [*some, *last], "words.parquet")
+    gone = {row[0] for row, (_, is_gone, _) in zip(rows, asked, strict=True) if is_gone}
+    with closing(PartWriter(parts[3])) as writer:
+        writer.merge_texts(parts[:3], "texts.parquet", "words.parquet", gone)
+    kept = [row for row in rows if row[0] not in gone]
+    table = parquet.read_table(parts[3] / "texts.parquet")
+    assert table["content"].to_pylist() == [row[0] for row in kept]
+    assert sorted_words(parts[3] / "words.parquet") == expected([row[3] for row in kept])
 
 
 def test_no_page_stops_the_others(tmp_path: Path) -> None:
@@ -106,12 +148,12 @@ def test_no_page_stops_the_others(tmp_path: Path) -> None:
     ]
     rows = counted(words_in(tmp_path, texts))
     by_content = Counter(content for _, content, *_ in rows.elements())
-    many = {f"c{number:04}": -(-size // MOST_PLACES) for number, size in ((0, 400_000), (5, 10**5))}
-    assert by_content == {**many, "c0001": 1, "c0002": 1, "c0003": 5, "c0004": 200_000}
-    said = {word: times for word, content, times, _ in rows if content == "c0000" and times}
+    many = {number: -(-size // MOST_PLACES) for number, size in ((0, 400_000), (5, 10**5))}
+    assert by_content == {**many, 1: 1, 2: 1, 3: 5, 4: 200_000}
+    said = {word: times for word, content, times, _ in rows if content == 0 and times}
     assert said == {"a": 400_000}
-    assert ("c" * LONGEST_WORD, "c0002", 1, (3,)) in rows
-    assert ("drop", "c0003", 1, (3,)) in rows
+    assert ("c" * LONGEST_WORD, 2, 1, (3,)) in rows
+    assert ("drop", 3, 1, (3,)) in rows
 
 
 PHRASES = ["the state of the state", "state of", "a state", "the the the", "東京都 state", "", "of"]
@@ -147,15 +189,14 @@ def test_terms_are_found_where_their_words_follow_each_other(
     path = words_in(tmp_path, texts, ["in title"] * len(texts))
     with RelationsDatabase() as database:
         database.run(text_of(COMMON, "words"))
-        database.run(f"CREATE VIEW words AS FROM '{path}'")
+        numbered = "SELECT 0 AS text_part, * RENAME (content AS text_row)"
+        database.run(f"CREATE VIEW numbered_words AS {numbered} FROM '{path}'")
         terms = parse_words(asked)
         rows = database.found(found_terms(database, terms))
     if found is None:
         assert rows == []
     else:
-        assert {content: times for _, content, times in rows} == {
-            f"c{number:04}": times for number, times in found.items()
-        }
+        assert {content: times for _, _, content, times in rows} == found
 
 
 # Texts of archive files, by another parser
@@ -225,8 +266,10 @@ def rows_of_texts(where: Path) -> tuple[Rows, Rows]:
         made = relations_of(str(where), store)
     texts = [parquet.read_table(path) for path in made["texts"]]
     found: Rows = Counter()
-    for path in made["words"]:
-        found += counted(path)
+    for table, path in zip(texts, made["words"], strict=True):
+        contents = table["content"].to_pylist()
+        for (word, number, *parts), times in counted(path).items():
+            found[word, contents[number], *parts] += times
     of_texts = (
         row for one in texts for row in zip(*(c.to_pylist() for c in one.columns), strict=True)
     )
@@ -252,6 +295,42 @@ def test_texts_have_the_words_that_another_parser_finds(built: Path) -> None:
         )
     words = {name: plain_words(text) for name, text in found}
     assert words == {name: plain_words(plain_text(html)) for name, html in PAGES.items()}
+
+
+ODD_TYPES = {
+    "TEXT/HTML; charset=x": True,
+    "text/html, text/html": True,
+    "application/xhtml+xml;": True,
+    "Text/Plain;x": True,
+    "": True,  # its beginning is that of HTML
+    "-": True,
+    "text/css": False,
+    "x": False,
+}
+
+
+def test_a_build_and_a_later_command_read_texts_of_the_same_media_types(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.json"
+    rules.write_text('{"mimes": ["*"]}')
+    pages = (
+        page(f"http://a.example/{number}", number, body=b"<html><p>%d" % number, mime=mime)
+        for number, mime in enumerate(ODD_TYPES)
+    )
+    (tmp_path / "a.warc").write_bytes(b"".join(pages))
+    with_text, later = tmp_path / "with.db", tmp_path / "later.db"
+    archive, settings = str(tmp_path / "a.warc"), ["--rules", str(rules)]
+    for command in (
+        ["build", archive, *settings, "--text", "--store", str(with_text)],
+        ["build", archive, *settings, "--store", str(later)],
+        ["tables", "--text", "--store", str(later)],
+        ["tables", "--text", "--store", str(with_text)],  # a build reads no type from a beginning
+    ):
+        done = CliRunner().invoke(group, command)
+        assert done.exit_code == 0, done.output
+    texts, words = rows_of_texts(with_text)
+    assert (texts, words) == rows_of_texts(later)
+    assert sum(row[3] is not None for row in texts) == sum(ODD_TYPES.values())
+    assert sum(texts.values()) == len(ODD_TYPES)
 
 
 def test_any_order_of_batches_gives_the_same_texts(
@@ -384,7 +463,7 @@ def test_portions_that_were_read_become_one(tmp_path: Path) -> None:
         load(store, tmp_path / "graph0", 0, 40)
         for row in texts_of(0, 40):
             add_texts(str(where), store, [row])
-        parts = len([*tables_folder(str(where)).glob("*/read.parquet")])
+        parts = len([*tables_folder(str(where)).glob("*/read.zst")])
         assert parts < 6
     assert len(rows_of_texts(where)[0]) == 40
 

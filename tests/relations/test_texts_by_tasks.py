@@ -3,7 +3,7 @@
 import shutil
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
-from arclink.analysis.relations import kept, writing
+from arclink.analysis.relations import state, writing
 from arclink.analysis.relations.by_tasks import Place, UnusedTablesWarning
 from arclink.analysis.relations.folder import tables_folder
 from arclink.analysis.relations.kept import relations_of
@@ -90,31 +90,29 @@ def rows_of(store: Path, *, takes_texts: bool = False) -> Rows:
     """Return the rows of texts and words of a store, with each content once."""
     with open_store(str(store)) as opened:
         made = relations_of(str(store), opened, takes_texts=takes_texts)
-    rows = {name: rows_in([*made[name]]) for name in ("texts", "words")}
-    contents = Counter(row.split("'")[1] for row in rows["texts"].elements())
+    rows = rows_in(made["texts"])
+    contents = Counter(row.split("'")[3] for row in rows["texts"].elements())
     assert not contents or max(contents.values()) == 1
-    state = read_state(tables_folder(str(store)))
-    assert state is not None
-    assert not any(state.parts[kind] for kind in WAITING)
+    shown = read_state(tables_folder(str(store)))
+    assert shown is not None
+    assert not any(shown.parts[kind] for kind in WAITING)
     return rows
 
 
-def rows_in(paths: list[Path]) -> Counter[str]:
-    return Counter(
-        repr(row)
-        for path in paths
-        for row in zip(
-            *(column.to_pylist() for column in parquet.read_table(path).columns), strict=True
-        )
-    )
+def rows_in(files: Iterable[Path]) -> Rows:
+    """Return the rows of some files of texts, and of the words next to them."""
+    texts, words = Counter[str](), Counter[str]()
+    for file in files:
+        rows = parquet.read_table(file).to_pylist()
+        texts.update(map(repr, rows))
+        for row in parquet.read_table(file.with_name("words.parquet")).to_pylist():
+            words[repr({**row, "content": rows[row["content"]]["content"]})] += 1
+    return {"texts": texts, "words": words}
 
 
 def rows_at(store: Path) -> Rows:
     """Return the rows of texts and words that programs find at the address."""
-    at = store.with_name("at")
-    return {
-        name: rows_in(sorted(at.glob(f"texts-*/*/{name}.parquet"))) for name in ("texts", "words")
-    }
+    return rows_in(store.with_name("at").glob("texts-*/*/texts.parquet"))
 
 
 def parts_at(store: Path) -> set[str]:
@@ -325,7 +323,7 @@ def test_a_damaged_or_unfinished_part_is_not_taken_and_removed(
 
 
 def test_large_parts_stay_apart(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_LARGEST", 1)
+    monkeypatch.setattr(state, "_LARGEST", 1)
     by_tasks(store, "--parts", 3)
     assert len([*tables_folder(str(store)).glob("*/texts.parquet")]) == 3
     with open_store(str(store)) as opened:

@@ -10,7 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 from selectolax.lexbor import LexborHTMLParser
 
-from arclink.analysis.relations.kept import add_texts, relations_of
+from arclink.analysis.relations.kept import relations_of
+from arclink.analysis.relations.state import add_texts
 from arclink.model import Surt
 from arclink.others.federation.instances import Instance
 from arclink.service.agents.tools import Tools
@@ -100,6 +101,15 @@ def test_text_of_pages_is_text_of_the_answer(client: FlaskClient) -> None:
         assert "<script>alert" not in response.text
         assert len(response.data) < 60_000
     (snippet,) = page(client, "?ask=search&words=queryable+state").css("td bdi.words")[1:]
+    assert [mark.text() for mark in snippet.css("mark")] == ["Queryable", "state"]
+    assert [one.tag for one in snippet.css("*")] == ["bdi", "mark", "mark"]
+    for address in ("search?words=script", "first-said?words=script"):
+        hostile = page(client, f"?ask={address.replace('?', '&')}").css("td bdi.words mark")
+        assert [mark.text() for mark in hostile] == ["script"] * 2
+        for form in ("json", "csv"):
+            answer = client.get(f"/ask/{address}&format={form}").text
+            assert "Queryable" in answer
+            assert "<mark>" not in answer
     assert words(snippet).startswith('<script>alert("x")</script>')
     assert snippet.parent is not None
     assert snippet.parent.tag == "td"
@@ -171,9 +181,53 @@ def test_a_store_without_texts_names_the_command_until_they_are_read(tmp_path: P
     assert answer.content.startswith(NO_TEXTS)
     assert "ask=find" in client.get(typed).headers["Location"]
     add(path, TEXTS)
-    assert client.get("/ask/search?words=state").status_code == HTTPStatus.CONFLICT
     assert client.get("/ask/search?words=state").get_json()["total"] == 1
     assert "ask=search" in client.get(typed).headers["Location"]
+
+
+def test_texts_that_another_process_reads_are_in_all_answers(tmp_path: Path) -> None:
+    """Nothing is loaded meanwhile: the state of the store stays the same."""
+    path = load(tmp_path, TEXTS, UNREAD)
+    client = client_of(str(path))
+    search, of_links = "/ask/search?words=secret", f"/linkQuery?uri={A}&format=json"
+    assert client.get(search).status_code == HTTPStatus.CONFLICT
+    assert client.get("/count?subset=text:secret").status_code == HTTPStatus.CONFLICT
+
+    def counts() -> list[int]:
+        subsets = ("text:secret", "not text:secret", "text:secret or host:b.example")
+        answers = (client.get("/count", query_string={"subset": one}) for one in subsets)
+        return [answer.get_json()["captures"] for answer in answers]
+
+    add(path, TEXTS[:2])
+    assert client.get(search).get_json()["total"] == 0
+    assert counts() == [0, 2, 2]
+    addresses = [search, "/?ask=bursts", f"{of_links}&subset=text:secret", of_links]
+    first = [client.get(one) for one in addresses]
+    add(path, TEXTS[2:])
+    known = [{"If-None-Match": one.headers["ETag"]} for one in first]
+    statuses = [
+        client.get(address, headers=headers).status_code
+        for address, headers in zip(addresses, known, strict=True)
+    ]
+    assert statuses == [HTTPStatus.OK] * 3 + [HTTPStatus.NOT_MODIFIED]
+    assert client.get(search).get_json()["total"] == 1
+    assert counts() == [1, 4, 2]
+
+
+def test_texts_that_are_not_in_the_tables_yet_are_added(tmp_path: Path) -> None:
+    """A process that was killed has read them."""
+    path = load(tmp_path, TEXTS)
+    client = client_of(str(path))
+    assert client.get("/ask/bursts").status_code == HTTPStatus.CONFLICT
+    rows = sorted((one.checksum, one.title, None, text, False) for one, text in TEXTS if text)
+    with open_store(str(path)) as store:
+        add_texts(str(path), store, rows)
+    waits = client.get("/ask/bursts")
+    assert waits.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    assert "the text of pages is being added" in waits.get_json()["detail"]
+    with open_store(str(path)) as store:
+        relations_of(str(path), store)
+    assert client.get("/ask/bursts").status_code == HTTPStatus.OK
 
 
 @pytest.mark.parametrize(
@@ -191,6 +245,22 @@ def test_the_field_takes_words_and_addresses(
     response = client.get("/", query_string={"uri": typed})
     given = parse_qs(urlsplit(response.headers.get("Location", "")).query)
     assert given == ({"ask": ["search"], "words": [asked]} if asked else {})
+
+
+def test_an_address_that_people_type_leads_to_words(client: FlaskClient, tmp_path: Path) -> None:
+    def leads_to(one: FlaskClient, typed: str) -> tuple[str, dict[str, list[str]]]:
+        response = one.get("/search", query_string={"q": typed}, base_url="http://h/")
+        assert response.status_code == HTTPStatus.FOUND
+        found = urlsplit(response.headers["Location"])
+        return found.path, parse_qs(found.query)
+
+    typed = ' "queryable state" caf\xe9&x=1 '
+    asked = {"ask": ["search"], "words": [typed.strip()]}
+    assert leads_to(client, typed) == ("/", asked)
+    assert leads_to(client, " ") == ("/", {})
+    assert client.get("/search").headers["Location"] == "/"
+    without = client_of(str(load(tmp_path, TEXTS)))
+    assert leads_to(without, "state") == ("/", {"ask": ["find"], "words": ["state"]})
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv", "spreadsheet", "parquet", "seeds"])

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import arclink
 from arclink.analysis.relations.folder import tables_folder
-from arclink.analysis.relations.kept import add_texts
-from arclink.analysis.relations.state import read_state
+from arclink.analysis.relations.state import add_texts, read_state
 from arclink.captures.subsets.catalog import SubsetCatalog, narrowed
 from arclink.captures.subsets.evaluation import Evaluation, SubsetCostError
 from arclink.captures.subsets.language import (

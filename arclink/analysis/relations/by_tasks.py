@@ -50,16 +50,14 @@ from arclink.analysis.relations.state import (
     WORDS,
     RelationsState,
     base_of,
-    make_part,
     make_read,
     read_state,
     replace_state,
     rows_in_store,
-    rows_of_texts,
     state_of,
     whole_parts,
 )
-from arclink.analysis.relations.writing import PartWriter, merged_texts
+from arclink.analysis.relations.writing import PartWriter, make_part, rows_of_texts
 from arclink.errors import (
     ArclinkError,
     InputError,
@@ -75,7 +73,7 @@ from arclink.files.atomic import folder_next_to, room_for
 from arclink.files.sealed import SUMS, check_folder, is_whole
 from arclink.mapreduce.runs import JOBS, JobRunner, parts_of
 from arclink.network.engine_files import WrittenFiles, files_at
-from arclink.rows.texts import TextRow
+from arclink.rows.texts import TextRow, merged_texts, read_texts
 from arclink.store.layouts import TABLES
 from arclink.store.location import open_store, path_of
 from arclink.store.protocols import Additions, GraphStore, Share
@@ -191,7 +189,7 @@ def write_texts(
 
     Args:
         name: Name of the part.
-        portions: Texts of contents; each portion is sorted, and fits into memory.
+        portions: Texts of contents; each portion fits into memory.
         files: Where to write.
         path: The path of the folder for the parts.
     """
@@ -202,7 +200,7 @@ def write_texts(
             return Written(name, 0, 0)
 
         def write(writer: PartWriter) -> None:
-            writer.write_texts(TEXTS, merged_texts(read), WORDS)
+            writer.write_texts(TEXTS, merged_texts(map(read_texts, read)), WORDS)
 
         made = work / make_part(work, rows_of_texts(read), write, name)
         size = _send(made, files, path)

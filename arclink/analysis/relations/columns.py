@@ -134,7 +134,9 @@ WORDS = (
 )
 """A row per distinct word of a content, sorted by word and content.
 
-A word with many places has further rows. No one can ask for a word that is longer than a question.
+Files name a content by the number of its row in the texts of the same part, from 0 on: its name
+would be nine tenths of them. A word with many places has further rows. No one can ask for a word
+that is longer than a question.
 """
 
 RELATIONS: Mapping[str, tuple[Column, ...]] = {

@@ -278,7 +278,8 @@ class ShownRelations(RelationsDatabase):
     """A DuckDB in memory that shows the relations of a store, for statements of ArcLink itself.
 
     ``links_by_page`` has most columns of the links in another order
-    (`arclink.analysis.relations.writing`).
+    (`arclink.analysis.relations.writing`). ``numbered_texts`` and ``numbered_words``
+    have ``text_part`` and ``text_row``, by which words are found: names of contents are long.
 
     What the store does not show is not in the views either (`arclink.analysis.relations.columns`).
 
@@ -331,14 +332,27 @@ class ShownRelations(RelationsDatabase):
             self._names = [name for names in files.names.values() for name in names]
             self.has_texts = bool(files.names.get("texts"))
             if store is store.whole:
+                self.run(f"CREATE VIEW captures AS FROM {_rows_of('captures', files)}")
                 self._show(files)
             else:
                 self._show_part(files, store)
             self._opened = opened.pop_all()
 
-    def _show(self, files: HeldRelations) -> None:
-        for name in RELATIONS:
-            self.run(f"CREATE VIEW {name} AS FROM {_rows_of(name, files)}")
+    def _show(self, files: HeldRelations, condition: str = "true") -> None:
+        """Show the relations except for captures, of contents that meet a condition of SQL."""
+        for name in ("links", "links_by_page", "texts"):
+            self.run(f"CREATE VIEW {name} AS FROM {_rows_of(name, files)} WHERE {condition}")
+        texts = _rows_of_parts("texts", "content, title, is_cut", "file_row_number", files)
+        words = _rows_of_parts("words", "word, times, places", "content", files)
+        if condition != "true":
+            texts = f"SELECT * FROM ({texts}) WHERE {condition}"
+            words = f"FROM ({words}) SEMI JOIN ({texts}) USING (text_part, text_row)"
+        self.run(f"CREATE VIEW numbered_texts AS {texts}")
+        self.run(f"CREATE VIEW numbered_words AS {words}")
+        self.run(
+            "CREATE VIEW words AS SELECT word, content, times, places "
+            f"FROM ({words}) JOIN ({texts}) USING (text_part, text_row)"
+        )
 
     def _show_part(self, files: HeldRelations, store: Scans) -> None:
         """Show the captures of a view, and the links of the contents that they show.
@@ -362,10 +376,7 @@ class ShownRelations(RelationsDatabase):
             f"NULL AS shown_mime) {part} shown ON {same} AND NOT is_shown"
         )
         self.run("DROP TABLE shown")
-        shown = "SELECT content FROM captures WHERE content IS NOT NULL"
-        for name in [one for one in RELATIONS if one != "captures"]:
-            rows = f"{_rows_of(name, files)} WHERE content IN ({shown})"
-            self.run(f"CREATE VIEW {name} AS FROM {rows}")
+        self._show(files, "content IN (SELECT content FROM captures WHERE content IS NOT NULL)")
 
     def close(self) -> None:
         self._opened.close()
@@ -377,6 +388,17 @@ def _rows_of(relation: str, files: HeldRelations) -> str:
         return reading(paths)
     columns = ", ".join(f"NULL::{column.kind} AS {column.name}" for column in RELATIONS[relation])
     return f"(SELECT {columns} WHERE false)"
+
+
+def _rows_of_parts(relation: str, columns: str, row: str, files: HeldRelations) -> str:
+    """Return the SQL of texts or words with the numbers of part and row of a content's text."""
+    parts = (
+        f"SELECT {columns}, {part} AS text_part, {row}::BIGINT AS text_row "
+        f"FROM read_parquet({quoted(name)}, file_row_number = true)"
+        for part, name in enumerate(files.names.get(relation, ()))
+    )
+    nothing = f"SELECT {columns}, 0 AS text_part, 0::BIGINT AS text_row"
+    return " UNION ALL ".join(parts) or f"{nothing} FROM {_rows_of(relation, files)}"
 
 
 class SqlDatabase(ShownRelations):
@@ -399,7 +421,8 @@ class SqlDatabase(ShownRelations):
         is_closed: bool = False,
     ) -> None:
         super().__init__(where, store, limits, with_texts=not is_closed or store is store.whole)
-        self.run("DROP VIEW links_by_page")  # what users need is in the two others
+        for name in ("links_by_page", "numbered_texts", "numbered_words"):
+            self.run(f"DROP VIEW {name}")  # what users need is in the others
         if not self.has_texts:
             # No row would look like none. Of a closed database, copies could have any size.
             self.run("DROP VIEW texts")

@@ -14,8 +14,6 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from pyarrow.parquet import read_metadata
-
 from arclink.access.texts import printable_uri
 from arclink.analysis.relations.by_tasks import UnusedTablesWarning, fetch_relations
 from arclink.analysis.relations.folder import STATE, only_writer, tables_folder
@@ -36,14 +34,12 @@ from arclink.analysis.relations.state import (
     RelationsState,
     are_whole,
     base_of,
-    make_part,
-    make_read,
+    merged_parts,
     other_files,
     read_state,
     remove_others,
     replace_state,
     rows_in_store,
-    rows_of_texts,
     state_of,
     whole_parts,
 )
@@ -56,26 +52,18 @@ from arclink.analysis.relations.writing import (
     PartWriter,
     connected,
     finds,
-    merged_texts,
+    make_part,
     quoted,
     reading,
+    rows_in,
+    rows_of_texts,
 )
 from arclink.errors import OperatorError, SealError, WriteError
 from arclink.files.atomic import is_utf8
 from arclink.files.sealed import read_rows, write_sealed
-from arclink.model import Checksum, Forgotten, Memento
-from arclink.rows.texts import TextRow
+from arclink.model import Forgotten, Memento
+from arclink.rows.texts import TextRow, merged_texts, read_texts
 from arclink.store.protocols import Additions, LoadMark
-
-_MERGED = 4
-"""A part and the ones after it become one when they hold less than this many times its bytes.
-
-So a row is written again a few times, however many batches there are."""
-
-_LARGEST = 200_000_000
-"""Bytes of the last parts from which on no more are merged: tasks have written such parts, and one
-process would merge them for hours."""
-
 
 _MOST_VIEWS = 4
 _MOST_BYTES = 8_000_000
@@ -227,11 +215,6 @@ def _bytes_of(kept: Mapping[str, Sequence[bytes]]) -> int:
     return sum(len(row) for rows in kept.values() for row in rows)
 
 
-def rows_in(paths: Iterable[Path]) -> int:
-    """Return the number of rows of some files of a relation."""
-    return sum(read_metadata(path).num_rows for path in paths)
-
-
 @contextmanager
 def forgotten_within(
     folder: Path, store: Additions, subjects: Sequence[Forgotten]
@@ -321,7 +304,9 @@ def _with_texts(
 
         def write(writer: PartWriter) -> None:
             with _titles(state.files(folder, "captures"), new) as titles:
-                writer.write_texts(TEXTS, _by_content(merged_texts(files), titles), WORDS)
+                writer.write_texts(
+                    TEXTS, _by_content(merged_texts(map(read_texts, files)), titles), WORDS
+                )
 
         texts = [*texts, make_part(folder, rows_of_texts(files), write)]
     state = replace(state, parts={**state.parts, "texts": texts, **{kind: [] for kind in WAITING}})
@@ -433,62 +418,24 @@ def _merge_links(parts: Sequence[Path], writer: PartWriter) -> None:
     writer.copy_by_page(f"FROM {by_page}", LINKS_BY_PAGE)
 
 
-def _merge_read(parts: Sequence[Path], writer: PartWriter) -> None:
-    writer.write_texts(READ, merged_texts(part / READ for part in parts))
-
-
 def _merge_texts(parts: Sequence[Path], writer: PartWriter) -> None:
-    writer.write_texts(TEXTS, merged_texts(part / TEXTS for part in parts))
-    writer.write_words([part / WORDS for part in parts], WORDS)
+    writer.merge_texts(parts, TEXTS, WORDS)
 
 
 _MERGES: Mapping[str, Callable[[Sequence[Path], PartWriter], None]] = {
     "captures": _merge_captures,
     "links": _merge_links,
     "texts": _merge_texts,
-    "read": _merge_read,
 }
 """By kind, what writes the files of several parts as those of one."""
 
 
 def _merged_parts(folder: Path, state: RelationsState, kind: str) -> Sequence[str]:
-    """Return the parts of a kind after the last ones were merged, if they are small."""
-    parts, files = state.parts[kind], state.files(folder, kind)
-    sizes = [path.stat().st_size for path in files]
-    first, rest = len(parts) - 1, 0
-    for index in range(len(parts) - 1, 0, -1):
-        rest += sizes[index]
-        if rest > _LARGEST:
-            break
-        if sizes[index - 1] < _MERGED * rest:
-            first = index - 1
-    if first >= len(parts) - 1:
-        return parts
-    merge = partial(_MERGES[kind], [path.parent for path in files[first:]])
-    return [*parts[:first], make_part(folder, rows_in(files[first:]), merge)]
+    def merge(parts: Sequence[Path]) -> str:
+        rows = rows_in(part / FILES[kind][0] for part in parts)
+        return make_part(folder, rows, partial(_MERGES[kind], parts))
 
-
-def add_texts(where: str, store: Additions, rows: Iterable[TextRow]) -> None:
-    """Add texts to the relations of a store; they are in them when they are brought up.
-
-    Texts of payloads that the store lacks are left out: it may have forgotten them meanwhile.
-
-    Args:
-        where: The path or URL of the store.
-        store: The store.
-        rows: The texts by payload (in place of the content), sorted.
-
-    Raises:
-        OperatorError: They cannot be written.
-    """
-    folder = tables_folder(where)
-    with only_writer(folder):
-        state = read_state(folder) or NOTHING
-        kept = [row for row in rows if store.payload(Checksum(row[0])) is not None]
-        part = make_read(folder, kept)
-        state = replace(state, parts={**state.parts, "read": [*state.parts["read"], part]})
-        parts = {**state.parts, "read": _merged_parts(folder, state, "read")}
-        replace_state(folder, replace(state, parts=parts))
+    return merged_parts(folder, state, kind, merge)
 
 
 # Forgetting
@@ -587,10 +534,7 @@ def _write_links_without(gone: str, targets: str, part: Path, writer: PartWriter
 
 def _write_texts_without(gone: str, part: Path, writer: PartWriter) -> None:
     found = writer.run(f"SELECT content FROM {reading([part / TEXTS])} WHERE {gone}")
-    contents = {content for (content,) in found}
-    rows = (row for row in merged_texts([part / TEXTS]) if row[0] not in contents)
-    writer.write_texts(TEXTS, rows)
-    writer.write_words([part / WORDS], WORDS, f"NOT ({gone})")
+    writer.merge_texts([part], TEXTS, WORDS, {content for (content,) in found})
 
 
 def _covers(what: Forgotten) -> str:

@@ -18,22 +18,22 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from sys import getsizeof
 
-from arclink.analysis.relations.folder import KIND, STATE
-from arclink.analysis.relations.writing import SORTING, PartWriter
+from arclink.analysis.relations.folder import KIND, STATE, have_texts, only_writer, tables_folder
 from arclink.errors import SealError
 from arclink.files.sealed import is_whole, make_sealed, read_rows, seal_rows, write_sealed
 from arclink.files.spill import room_for_data
-from arclink.rows.texts import TextRow
+from arclink.model import Checksum
+from arclink.rows.texts import TextRow, merged_texts, parse_text, read_texts, write_texts
 from arclink.store.layouts import TABLES
 from arclink.store.protocols import Additions
 
 CAPTURES, LINKS, LINKS_BY_PAGE = "captures.parquet", "links.parquet", "links-by-page.parquet"
-TEXTS, WORDS, READ = "texts.parquet", "words.parquet", "read.parquet"
+TEXTS, WORDS, READ = "texts.parquet", "words.parquet", "read.zst"
 """The files in parts; links are in two orders (`arclink.analysis.relations.writing`)."""
 
 FILES: Mapping[str, tuple[str, ...]] = {
@@ -51,9 +51,6 @@ texts of contents, and texts of an address, before those that are shown and new 
 
 OF_STORE, OF_FILES = ("captures", "links"), ("texts", *WAITING)
 """The kinds of parts that are made of a store, and those that are read from archive files."""
-
-_BYTES_OF_ROW = 280
-"""Bytes that a row takes in a part and while it is sorted; rarely more."""
 
 ANSWERS = "answers"
 
@@ -183,13 +180,13 @@ def rows_in_store(store: Additions) -> Mapping[str, int]:
     return {"captures": sums.contents if captures is None else captures, "links": sums.links}
 
 
-def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name: str = "") -> str:
+def new_part(folder: Path, room: int, write: Callable[[Path], None], name: str = "") -> str:
     """Write a new part, and return its name.
 
     Args:
         folder: Folder of the relations.
-        rows: Number of rows, at most.
-        write: Writes the files.
+        room: Bytes that it needs, and temporary files while it is written; rarely more.
+        write: Writes the files to a folder.
         name: The name; a new one if it is not given.
 
     Raises:
@@ -200,21 +197,128 @@ def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name
 
     def make(made: Path) -> None:
         made.mkdir()
-        with room_for_data(folder, rows * _BYTES_OF_ROW), closing(PartWriter(made)) as writer:
-            write(writer)
-        shutil.rmtree(made / SORTING, ignore_errors=True)
+        with room_for_data(folder, room):
+            write(made)
 
     make_sealed(folder / name, make)
     return name
 
 
-def make_read(folder: Path, rows: Sequence[TextRow]) -> str:
-    """Write a part of sorted texts without their words, and return its name; see `make_part`."""
-    size = sum(len(row[3] or "") for row in rows)
-    write = partial(PartWriter.write_texts, name=READ, rows=rows)
-    return make_part(folder, size // _BYTES_OF_ROW, write)
+_MERGED = 4
+"""A part and the ones after it become one when they hold less than this many times its bytes.
+
+So a row is written again a few times, however many batches there are."""
+
+_LARGEST = 200_000_000
+"""Bytes of the last parts from which on no more are merged: tasks have written such parts, and one
+process would merge them for hours."""
 
 
-def rows_of_texts(files: Iterable[Path]) -> int:
-    """Return the number of rows of other relations that need as much room as texts, about."""
-    return 4 * sum(path.stat().st_size for path in files) // _BYTES_OF_ROW
+def merged_parts(
+    folder: Path, state: RelationsState, kind: str, merge: Callable[[Sequence[Path]], str]
+) -> Sequence[str]:
+    """Return the parts of a kind after the last ones were merged, if they are small.
+
+    Args:
+        folder: Folder of the relations.
+        state: Names the parts.
+        kind: The kind.
+        merge: Writes one part of several folders, and returns its name.
+    """
+    parts, files = state.parts[kind], state.files(folder, kind)
+    sizes = [path.stat().st_size for path in files]
+    first, rest = len(parts) - 1, 0
+    for index in range(len(parts) - 1, 0, -1):
+        rest += sizes[index]
+        if rest > _LARGEST:
+            break
+        if sizes[index - 1] < _MERGED * rest:
+            first = index - 1
+    if first >= len(parts) - 1:
+        return parts
+    return [*parts[:first], merge([path.parent for path in files[first:]])]
+
+
+# Texts that were read, by payload, before they are texts of contents
+
+
+def keep_texts(where: str, store: Additions, parts: Iterable[Path]) -> None:
+    """Add the texts that extract has written to the relations of a store.
+
+    Args:
+        where: The path or URL of the store.
+        store: The store.
+        parts: The files that extract wrote.
+
+    Raises:
+        OperatorError: The relations cannot be written.
+    """
+
+    def rows() -> Iterator[TextRow]:
+        for part in parts:
+            with part.open("rb") as lines:
+                yield from map(parse_text, lines)
+
+    add_texts(where, store, rows())
+
+
+def add_texts(where: str, store: Additions, rows: Iterable[TextRow]) -> None:
+    """Add texts to the relations of a store, in portions: a process that is killed loses the last.
+
+    They are in the relations when these are brought up. Texts of payloads that the store lacks are
+    left out: it may have forgotten them meanwhile.
+
+    Args:
+        where: The path or URL of the store.
+        store: The store.
+        rows: The texts by payload (in place of the content).
+
+    Raises:
+        OperatorError: They cannot be written.
+    """
+    for portion in portions_of_texts(rows):
+        _add_portion(tables_folder(where), store, portion)
+    if not have_texts(where):  # that no page has a text is known then
+        _add_portion(tables_folder(where), store, [])
+
+
+_PORTION = 100_000_000
+"""Bytes of texts that are held in memory and added at a time, about."""
+
+
+def portions_of_texts(rows: Iterable[TextRow]) -> Iterator[list[TextRow]]:
+    """Yield texts in portions that fit into memory."""
+    portion: list[TextRow] = []
+    size = 0
+    for row in rows:
+        portion.append(row)
+        size += getsizeof(row[3])
+        if size >= _PORTION:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
+
+
+def make_read(folder: Path, rows: Iterable[TextRow]) -> str:
+    """Write a part of texts, which are sorted for it, and return its name."""
+    texts = sorted(rows)
+    size = sum(len(row[3] or "") for row in texts)
+    return new_part(folder, size, lambda made: write_texts(made / READ, texts))
+
+
+def _add_portion(folder: Path, store: Additions, rows: Iterable[TextRow]) -> None:
+    with only_writer(folder):
+        state = read_state(folder) or NOTHING
+        kept = (row for row in rows if store.payload(Checksum(row[0])) is not None)
+        part = make_read(folder, kept)
+        state = replace(state, parts={**state.parts, "read": [*state.parts["read"], part]})
+        merge = partial(_merge_read, folder)
+        parts = {**state.parts, "read": merged_parts(folder, state, "read", merge)}
+        replace_state(folder, replace(state, parts=parts))
+
+
+def _merge_read(folder: Path, parts: Sequence[Path]) -> str:
+    texts = merged_texts(map(read_texts, [part / READ for part in parts]))
+    size = sum((part / READ).stat().st_size for part in parts)
+    return new_part(folder, size, lambda made: write_texts(made / READ, texts))

@@ -1,9 +1,10 @@
 """Writes parts of the relations: rows of a store, in Parquet files that DuckDB sorted."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+from array import array
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from heapq import merge
-from operator import itemgetter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,14 +24,14 @@ from arclink.analysis.relations.columns import (
     LINKS_BY_PAGE,
     LONGEST_WORD,
     MOST_PLACES,
-    WORDS,
 )
 from arclink.analysis.relations.held import translated
 from arclink.analysis.relations.sql_texts import COMMON, text_of
+from arclink.analysis.relations.state import new_part
 from arclink.checksums import START_OF_REFERENCE
 from arclink.model import Memento, Outlink, UriR
 from arclink.portions import portions, uncollected
-from arclink.rows.texts import TextRow
+from arclink.rows.texts import TextRow, merged_texts
 from arclink.store.protocols import Additions, ContentBlock
 from arclink.uris.hosts import domain_of, host_of
 from arclink.uris.resolution import checksum_of, serialised
@@ -53,6 +54,7 @@ _ID = arrow.binary(16)
 _OF_URI = {"surt": _TEXT, "id": _ID, "host": _TEXT, "domain": _TEXT}
 
 Numbers = npt.NDArray[np.int64]
+_NewNumbers = npt.NDArray[np.int32]
 
 
 class _Uris:
@@ -304,7 +306,8 @@ def _table(batches: Iterable[Any], group: int) -> Any:
     return table.unify_dictionaries().append_column(_SCHEMA.field("row_group"), number)
 
 
-# Texts, sorted by content, and their words.
+# Texts, sorted by content, and their words, which name a content by the number of its row in the
+# texts of the same part.
 #
 # Row groups of texts are small: what is shown of a few contents is read from a few of them. DuckDB
 # holds some thousand rows at a time, so it gets the texts whose words it finds in small batches.
@@ -333,7 +336,9 @@ _WORDS = f"""
         FROM (
             SELECT content, unnest(words) AS word, generate_subscripts(words, 1)::INTEGER AS place
             FROM (
-                SELECT content, words_of(coalesce(title, '')) || [''] || words_of(text) AS words
+                SELECT
+                    number AS content,
+                    words_of(coalesce(title, '')) || [''] || words_of(text) AS words
                 FROM text_rows
                 WHERE text IS NOT NULL
             )
@@ -359,14 +364,20 @@ _WORDS = f"""
 _WORD_ROWS = arrow.schema(
     [
         ("word", _TEXT),
-        ("content", _TEXT),
+        ("content", arrow.int32()),
         ("times", arrow.int32()),
         ("places", arrow.list_(arrow.int32())),
     ]
 )
+"""A row of ``words``; the content is the number of its row in the texts of the part, from 0 on."""
 
-_REPEATED = ["word", "content"]
-"""Columns with a dictionary: one of places would be as large as these."""
+_NUMBERED_TEXTS = _TEXT_ROWS.append(arrow.field("number", arrow.int32()))
+
+_ENCODED: dict[str, Any] = {
+    "use_dictionary": ["word"],
+    "column_encoding": dict.fromkeys(["content", "places.list.element"], "DELTA_BINARY_PACKED"),
+}
+"""How columns of words are written: numbers that grow as differences."""
 
 _BATCHES_OF_RUN = 8
 """Batches of texts whose words are sorted at once."""
@@ -397,19 +408,10 @@ def _texts_in(path: Path) -> Iterator[TextRow]:
             yield from zip(*(columns[name] for name in _TEXT_ROWS.names), strict=True)
 
 
-def merged_texts(files: Iterable[Path]) -> Iterator[TextRow]:
-    """Yield the rows of some files of texts, sorted; of one content, the row of the first file."""
-    last = None
-    for row in merge(*map(_texts_in, files), key=itemgetter(0)):
-        if row[0] != last:
-            last = row[0]
-            yield row
-
-
 _MEMORY = "160MB"
 """Memory for sorting; what exceeds it goes to files in the folder of the output."""
 
-SORTING = "sorting"
+_SORTING = "sorting"
 """Name of the folder for temporary files."""
 
 CAPTURES_ORDER = "surt, timestamp, uri, written, checksum"
@@ -472,7 +474,7 @@ class PartWriter:
         self._connection = connected(
             memory_limit=_MEMORY,
             threads=1,  # each further one needs as much memory again to write
-            temp_directory=str(folder / SORTING),
+            temp_directory=str(folder / _SORTING),
             preserve_insertion_order=False,
         )
 
@@ -510,9 +512,10 @@ class PartWriter:
         """Write texts, sorted by content, and their words to another file."""
         if words:
             self.run(text_of(COMMON, "words"))
-            columns = ", ".join(f"{column.name} {column.kind}" for column in WORDS)
+            columns = "word VARCHAR, content INTEGER, times INTEGER, places INTEGER[]"
             self.run(f"CREATE TABLE word_rows ({columns})")
         runs: list[str] = []
+        written = 0
         with (
             (self.folder / name).open("wb") as stream,
             ParquetWriter(stream, _TEXT_ROWS, **_COMPRESSED) as file,
@@ -520,22 +523,45 @@ class PartWriter:
             for number, batch in enumerate(_text_batches(rows), 1):
                 file.write_batch(batch)
                 if words:
-                    with self._fed("text_rows", _TEXT_ROWS, iter([batch])):
+                    rows_here = arrow.array(range(written, written + len(batch)), arrow.int32())
+                    batch = batch.append_column(_NUMBERED_TEXTS.field("number"), rows_here)
+                    with self._fed("text_rows", _NUMBERED_TEXTS, iter([batch])):
                         self.run(_WORDS)
                     if number % _BATCHES_OF_RUN == 0:
                         self._end_run(runs)
+                written += len(batch)
         if words:
             self._end_run(runs)
             self.write_words([self.folder / run for run in runs], words)
 
     def _end_run(self, runs: list[str]) -> None:
         """Write the words of some texts to a file of their own."""
-        (self.folder / SORTING).mkdir(exist_ok=True)
-        runs.append(f"{SORTING}/words-{len(runs)}")
+        (self.folder / _SORTING).mkdir(exist_ok=True)
+        runs.append(f"{_SORTING}/words-{len(runs)}")
         self.copy("FROM word_rows", _WORDS_ORDER, runs[-1])
         self.run("TRUNCATE word_rows")
 
-    def write_words(self, files: Sequence[Path], name: str, wanted: str = "true") -> None:
+    def merge_texts(
+        self, parts: Sequence[Path], name: str, words: str, gone: Container[str] = ()
+    ) -> None:
+        """Write the texts and words of some parts as those of one, except for some contents.
+
+        Args:
+            parts: Folders of the parts.
+            name: Name of the files of texts.
+            words: Name of the files of words.
+            gone: The contents that are left out.
+        """
+        numbers = {number: array("i") for number in range(len(parts))}
+        self.write_texts(
+            name, merged_texts((_texts_in(part / name) for part in parts), gone, numbers)
+        )
+        of_parts = [np.frombuffer(numbers[number], np.int32) for number in range(len(parts))]
+        self.write_words([part / words for part in parts], words, of_parts)
+
+    def write_words(
+        self, files: Sequence[Path], name: str, numbers: Sequence[_NewNumbers] = ()
+    ) -> None:
         """Write the rows of some files of words as one file, a slice of them at a time.
 
         To sort them all at once, DuckDB would hold a part of each file in memory.
@@ -543,15 +569,16 @@ class PartWriter:
         Args:
             files: The files, each sorted.
             name: Name of the new file.
-            wanted: Condition of SQL of its rows.
+            numbers: By file, the new number of each content, -1 for one that is left out; numbers
+                stay if they are not given.
         """
-        all_words, waiting, rows = reading(files), [], 0
+        waiting, rows = [], 0
         with (
             (self.folder / name).open("wb") as stream,
-            ParquetWriter(stream, _WORD_ROWS, **_COMPRESSED, use_dictionary=_REPEATED) as file,
+            ParquetWriter(stream, _WORD_ROWS, **_COMPRESSED, **_ENCODED) as file,
         ):
-            for words in self._slices_of_words(files):
-                query = f"FROM {all_words} WHERE {words} AND {wanted} ORDER BY {_WORDS_ORDER}"
+            for words in self._slices_of_words(files, numbers):
+                query = f"FROM ({words}) ORDER BY {_WORDS_ORDER}"
                 with translated():
                     for batch in self._connection.sql(query).to_arrow_reader(_ROWS):
                         waiting.append(batch.cast(_WORD_ROWS))
@@ -562,28 +589,40 @@ class PartWriter:
             if waiting:
                 file.write_table(arrow.Table.from_batches(waiting))
 
-    def _slices_of_words(self, files: Sequence[Path]) -> Iterator[str]:
-        """Yield conditions of SQL of rows that follow each other in the order of words."""
-        number = 1 + sum(read_metadata(file).num_rows for file in files) // _ROWS_OF_SLICE
-        sampled = f"{_SAMPLED * number if number > 1 else 0} ROWS"
-        sample = sorted(
-            self.run(
-                f"SELECT word, content FROM {reading(files)} USING SAMPLE reservoir({sampled}) "
-                "REPEATABLE (1)"
-            )
+    def _slices_of_words(
+        self, files: Sequence[Path], numbers: Sequence[_NewNumbers]
+    ) -> Iterator[str]:
+        """Yield the SQL of rows that follow each other in the order of words; see `write_words`."""
+        sources, sizes = [_Words(reading(files))], [rows_in(files)]
+        if numbers:
+            each = zip(files, numbers, strict=True)
+            sources = [_Words(reading([file]), of) for file, of in each]
+            sizes = [rows_in([file]) for file in files]
+        slices = 1 + sum(sizes) // _ROWS_OF_SLICE
+        sample = [
+            bound
+            for source, size in zip(sources, sizes, strict=True)
+            if slices > 1
+            for bound in self._sample(source, 1 + _SAMPLED * slices * size // sum(sizes))
+        ]
+        for first, last in pairwise([None, *sorted(sample)[_SAMPLED::_SAMPLED], None]):
+            if numbers:
+                tables = [self._renumbered(source, first, last) for source in sources]
+                self._connection.register("renumbered", arrow.concat_tables(tables))
+            yield "FROM renumbered" if numbers else sources[0].between(first, last)
+
+    def _sample(self, words: "_Words", rows: int) -> list["_Bound"]:
+        found = self.run(
+            f"SELECT word, content FROM {words.rows} USING SAMPLE reservoir({rows} ROWS) "
+            "REPEATABLE (1)"
         )
-        last = ""
-        for word, content in sample[_SAMPLED::_SAMPLED]:
-            here = f"word = {quoted(word)} AND content"
-            yield (
-                f"word <= {quoted(word)} AND (word < {quoted(word)} OR {here} < {quoted(content)})"
-                + last
-            )
-            last = (
-                f" AND word >= {quoted(word)} AND "
-                f"(word > {quoted(word)} OR {here} >= {quoted(content)})"
-            )
-        yield "true" + last
+        return [(word, words.new_number(number)) for word, number in found]
+
+    def _renumbered(self, words: "_Words", first: "_Bound | None", last: "_Bound | None") -> Any:
+        """Return the rows of a slice as an Arrow table, with new numbers of contents."""
+        with translated():
+            table = self._connection.sql(words.between(first, last)).to_arrow_table()
+        return words.renumbered(table)
 
     def copy(self, query: str, order: str, name: str) -> None:
         """Write the rows of a query, sorted."""
@@ -640,8 +679,70 @@ class PartWriter:
         self._connection.close()
 
 
+_Bound = tuple[str, int]
+"""Where a slice of words ends and the next one begins: a word, and a new number of a content."""
+
+
+class _Words:
+    """Sorted rows of words.
+
+    Args:
+        rows: The SQL that reads them.
+        numbers: The new number of each content, -1 for one that is left out; the numbers stay if
+            they are not given.
+    """
+
+    def __init__(self, rows: str, numbers: _NewNumbers | None = None) -> None:
+        self.rows, self._numbers = rows, numbers
+        # Numbers that do not become smaller: those of contents that are left out, too.
+        self._bounds = None if numbers is None else np.maximum.accumulate(numbers)
+
+    def new_number(self, number: int) -> int:
+        return number if self._bounds is None else int(self._bounds[number])
+
+    def renumbered(self, table: Any) -> Any:
+        """Return rows in an Arrow table with their new numbers."""
+        if self._numbers is None:
+            return table
+        new = self._numbers[table["content"].to_numpy()]
+        return table.set_column(1, "content", arrow.array(new)).filter(arrow.array(new >= 0))
+
+    def between(self, first: _Bound | None, last: _Bound | None) -> str:
+        """Return the SQL of the rows from one bound on, and before another."""
+        conditions = ["true"]
+        for bound, sign in ((first, ">"), (last, "<")):
+            if bound is not None:
+                word, number = quoted(bound[0]), bound[1]
+                if self._bounds is not None:
+                    number = int(np.searchsorted(self._bounds, number))
+                here = f"content {'>=' if sign == '>' else '<'} {number}"
+                conditions += [f"word {sign}= {word}", f"(word {sign} {word} OR {here})"]
+        return f"FROM {self.rows} WHERE {' AND '.join(conditions)}"
+
+
 def _bytes_of(batches: Sequence[Any]) -> int:
     return sum(batch.nbytes for batch in batches)
+
+
+_BYTES_OF_ROW = 280
+"""Bytes that a row takes in a part and while it is sorted; rarely more."""
+
+
+def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name: str = "") -> str:
+    """Write a new part of up to some rows of one kind, and return its name; see `new_part`."""
+
+    def write_files(made: Path) -> None:
+        with closing(PartWriter(made)) as writer:
+            write(writer)
+        shutil.rmtree(made / _SORTING, ignore_errors=True)
+
+    return new_part(folder, rows * _BYTES_OF_ROW, write_files, name)
+
+
+def rows_of_texts(files: Iterable[Path]) -> int:
+    """Return the number of rows of other relations that need as much room as texts, about."""
+    size: int = sum(path.stat().st_size for path in files)
+    return 4 * size // _BYTES_OF_ROW
 
 
 def connected(**settings: Any) -> Any:  # Any: of DuckDB
@@ -675,6 +776,11 @@ def finds(paths: Iterable[Path], condition: str) -> bool:
     with closing(connected(threads=1)) as connection, translated():
         query = f"SELECT 1 FROM {reading(paths)} WHERE {condition} LIMIT 1"
         return connection.execute(query).fetchone() is not None
+
+
+def rows_in(paths: Iterable[Path]) -> int:
+    """Return the number of rows of some files of a relation."""
+    return sum(read_metadata(path).num_rows for path in paths)
 
 
 def quoted(text: str) -> str:

@@ -3,7 +3,7 @@
 WITH history AS MATERIALIZED (
     SELECT
         number, surt, uri, host, domain, timestamp, content, title, is_cut,
-        content IN (SELECT content FROM found_contents) AS says
+        (text_part, text_row) IN (SELECT (text_part, text_row) FROM found_contents) AS says
     FROM text_of_part_ever
 ),
 page AS (

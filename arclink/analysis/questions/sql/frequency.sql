@@ -7,7 +7,7 @@ WITH known AS (
 ),
 said_it AS (
     SELECT number, period, term, count(*) AS said, count(DISTINCT surt) AS pages
-    FROM text_of_part JOIN found_terms USING (content)
+    FROM text_of_part JOIN found_terms USING (text_part, text_row)
     WHERE is_asked_time(timestamp)
     GROUP BY ALL
 ),

@@ -7,7 +7,7 @@ WITH said_it AS (
         min(timestamp) AS first, max(timestamp) AS last, max(score) AS score,
         arg_max(content, (score, timestamp, content)) AS content,
         arg_max(title, (score, timestamp, content)) AS title
-    FROM text_of_part JOIN found_contents USING (content)
+    FROM text_of_part JOIN found_contents USING (text_part, text_row)
     WHERE is_asked_time(timestamp)
     GROUP BY number, period, surt
 ),

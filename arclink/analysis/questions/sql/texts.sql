@@ -1,8 +1,8 @@
 -- What questions about the text of pages use, after phrases.sql. `found_terms` says which contents have
--- each of the asked terms, and how often (arclink/analysis/relations/found.py).
+-- each of the asked terms, and how often, by row (arclink/analysis/relations/found.py).
 
 CREATE OR REPLACE TEMP VIEW known_texts AS
-SELECT content, title, is_cut FROM texts WHERE is_cut IS NOT NULL;
+FROM numbered_texts WHERE is_cut IS NOT NULL;
 
 -- A record with the text of a rendered page (`urn:text:`) is text of the page that it names.
 CREATE OR REPLACE TEMP MACRO surt_of_page(surt) AS split_part(surt, '#urn:', 1);
@@ -20,13 +20,13 @@ SELECT *, period_of(timestamp) AS period FROM text_of_part_ever;
 -- Contents that have all terms; a term that is rare weighs more, and so does one that is often said.
 CREATE OR REPLACE TEMP VIEW found_contents AS
 WITH found AS MATERIALIZED (FROM found_terms)
-SELECT content, round(sum(weight * 2.2 * times / (times + 1.2)), 9) AS score  -- in any order of terms
+SELECT text_part, text_row, round(sum(weight * 2.2 * times / (times + 1.2)), 9) AS score  -- in any order of terms
 FROM found JOIN (
     SELECT term, ln(1 + (SELECT count(*) FROM texts) / count(*)) AS weight
     FROM found
     GROUP BY term
 ) USING (term)
-GROUP BY content
+GROUP BY text_part, text_row
 HAVING count(*) = getvariable('number_of_terms');
 
 -- The line of a text that has most of the terms; of a long one, up to 240 letters.
