@@ -66,7 +66,7 @@ JOBS_OF_ROOMS = {
     "arclink.jobs.load_graph": "engines",
     "arclink.jobs.map_pages": "captures",
     "arclink.jobs.rank_pages": "analysis.matrices",
-    "arclink.jobs.write_tables": "analysis.relations",
+    "arclink.jobs.write_tables": "captures",
 }
 """Jobs that belong to a room after the core; the folder has all jobs that mrjob can start."""
 

@@ -12,7 +12,7 @@ from arclink.operations.tables import TABLES, texts_line
 EXAMPLES = (
     "arclink tables --store links.db",
     "arclink tables --text --store links.db",
-    "arclink tables --store cassandra://node1/links --tables-at hdfs:///tables/links "
+    "arclink tables --text --store cassandra://node1/links --tables-at hdfs:///tables/links "
     "--runner hadoop",
 )
 
@@ -27,7 +27,8 @@ def command(given: Given) -> None:
     --tables-at, tasks write a part of each table, on all cores of this machine or, for a store in
     Cassandra, on an engine; from then on, everyone who needs the tables copies them from there.
     With --text, the text of each page that has none yet is read from the archive files, for the
-    tables `texts` and `words` and for all questions about words. Each later build keeps them.
+    tables `texts` and `words` and for all questions about words; with --tables-at, by tasks. Each
+    later build keeps them.
     """
     done = perform(TABLES, given)
     for name, table in done.tables.items():

@@ -465,7 +465,7 @@ class _Extraction:
             text = as_html(text, self._counts)
         reads: list[ReadText] = []
         # Plain text is read for its words only, and has no links.
-        is_plain = self._settings.texts and record.mime == PLAIN_TEXT
+        is_plain = self._settings.plain and record.mime == PLAIN_TEXT
         links = PageLinks(title="") if is_plain else self._extract(text, reads)
         # A page at which a parser died is read in another process, and its text later.
         if not self._settings.texts or self._isolated is not None:

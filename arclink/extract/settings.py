@@ -22,8 +22,9 @@ class ExtractSettings:
             (`arclink.extract.heritrix`).
         wayback: Prefixes of Wayback Machines whose pages are treated as the original pages; an
             empty list means any Wayback Machine, None means that no page is.
-        texts: Whether to write the text of pages, too; the links are the same, so a store does not
-            record it.
+        plain: Whether to read plain text, too, which has no links: its text is read then or later.
+        texts: Whether to write the text of pages, too; the links are the same, so a store records
+            neither.
     """
 
     payload_bytes: int = 16 << 20
@@ -32,6 +33,7 @@ class ExtractSettings:
     lazy: bool = False
     heritrix_outlinks: bool = False
     wayback: Sequence[str] | None = None
+    plain: bool = False
     texts: bool = False
 
     def unwrapper(self) -> Unwrapper | None:

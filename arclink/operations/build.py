@@ -40,7 +40,7 @@ from arclink.operations.operation import (
     size,
     words_of,
 )
-from arclink.operations.tables import WITH_TEXT
+from arclink.operations.tables import WITH_TEXT, read_texts_at
 from arclink.pipeline.settings import BATCH_BYTES, BuildSettings, ShownProgress, usual_batch_bytes
 from arclink.progress import display_for
 from arclink.timestamps import TimestampError, first_of, last_of
@@ -326,7 +326,7 @@ def _run(given: Given, say: Say) -> Built:
                         report.add(
                             build(
                                 *(some, index, opened, settings, folder, progress, run, loading),
-                                partial(keep_texts, target, opened) if keeps_texts else None,
+                                partial(keep_texts, target, opened) if reads_texts else None,
                             )
                         )
                 after = opened.known().captures
@@ -346,7 +346,12 @@ def _run(given: Given, say: Say) -> Built:
         texts = None
         # Those that engines left out, and those of a store that took the place of another one.
         if reads_texts and (present or not (keeps_texts and (is_new or had_texts))):
-            texts = _texts().read_texts(store, built, ArchivePaths())
+            addresses = built.tables_at() if run.is_on_engine and built.shared_url else ()
+            texts = (
+                read_texts_at(addresses[0], store, built, given)
+                if addresses
+                else _texts().read_texts(store, built, ArchivePaths())
+            )
         return Built(store, report, settings.rules, built.sums(), captures, texts)
 
 

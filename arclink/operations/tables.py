@@ -1,9 +1,10 @@
 """The relations of a store as Parquet files."""
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arclink.access.declarations import (
@@ -16,9 +17,10 @@ from arclink.access.declarations import (
     whole_number,
 )
 from arclink.access.texts import counted
+from arclink.archives.locations import scheme_of
 from arclink.counts import Report
 from arclink.errors import UsageError
-from arclink.mapreduce.runs import ON_THIS_MACHINE
+from arclink.mapreduce.runs import ON_THIS_MACHINE, JobRunner
 from arclink.operations.engine import ENGINE, RUNNER, runner_of
 from arclink.operations.operation import CORES, Operation, Say
 from arclink.store.archive_paths import ArchivePaths
@@ -103,8 +105,8 @@ def _run(given: Given, _: Say) -> MadeTables:
     is_lost = _LOST.required(given)
     if is_lost and (address is None or not _REMOVE.required(given)):
         raise UsageError("--lost: only with --remove and --tables-at")
-    if WITH_TEXT.required(given) and (address is not None or _REMOVE.required(given)):
-        raise UsageError("--text: only for the tables next to the store, and not with --remove")
+    if WITH_TEXT.required(given) and _REMOVE.required(given):
+        raise UsageError("--text: not with --remove")
     if address is None and (
         RUNNER.required(given) not in ON_THIS_MACHINE or _PARTS.optional(given) is not None
     ):
@@ -121,14 +123,18 @@ def _run(given: Given, _: Say) -> MadeTables:
             else:
                 leave_address(store, address_of(address), is_lost=is_lost)
             return MadeTables({})
-        if address is not None:
-            return MadeTables(_written_at(address, store, opened, given))
         texts = None
+        if address is not None:
+            tables = _written_at(address, store, opened, given)
+            if WITH_TEXT.required(given):
+                texts = read_texts_at(address, store, opened, given)
+                tables |= _texts_at(address, store, opened)
+            return MadeTables(tables, (), texts)
         if WITH_TEXT.required(given):
             from arclink.captures.texts import read_texts
 
             texts = read_texts(store, opened, ArchivePaths(ARCHIVES.many(given)))
-        made, addresses = relations_of(store, opened), opened.tables_at()
+        made, addresses = relations_of(store, opened, takes_texts=True), opened.tables_at()
     tables = {
         name.replace("_", " "): TableFiles(
             rows_in(paths), sum(path.stat().st_size for path in paths), [*map(str, paths)]
@@ -154,15 +160,11 @@ def texts_line(read: "TextsRead") -> str:
 def _written_at(address: str, where: str, store: GraphStore, given: Given) -> dict[str, TableFiles]:
     """Write the tables by tasks, and return their files."""
     from arclink.analysis.relations.by_tasks import Place, write_tables
-    from arclink.analysis.relations.folder import tables_folder
     from arclink.analysis.relations.state import FILES, OF_STORE
-    from arclink.files.atomic import folder_next_to, room_for
 
-    place, folder = Place(address), tables_folder(where)
-    with room_for(folder), folder_next_to(folder) as work:
-        run = runner_of(given, CORES.optional(given) or os.cpu_count() or 1, work, folder.stem)
-        with run.visiting("tables"), closing(run):
-            written = write_tables(where, store, place, run, work, _PARTS.optional(given))
+    place = Place(address)
+    with _running(where, given) as (run, work):
+        written = write_tables(where, store, place, run, work, _PARTS.optional(given))
     tables = {}
     for relation in OF_STORE:
         parts = written.get(relation)
@@ -171,6 +173,55 @@ def _written_at(address: str, where: str, store: GraphStore, given: Given) -> di
         pattern = f"{place.folder_of(store)}/*/{FILES[relation][0]}"
         tables[relation] = TableFiles(rows, size, [pattern], len(parts or ()))
     return tables
+
+
+def read_texts_at(address: str, where: str, store: GraphStore, given: Given) -> "TextsRead":
+    """Read the texts of pages that have none yet by tasks, which write them to an address.
+
+    Raises:
+        OperatorError: The texts cannot be read or written.
+        StoreError: Something was forgotten meanwhile, or the store cannot be read.
+    """
+    from arclink.analysis.relations.by_tasks import Place
+    from arclink.captures.texts import read_texts_by_tasks
+
+    places = ARCHIVES.many(given)
+    archives = [one if scheme_of(one) else str(Path(one).absolute()) for one in places]
+    with _running(where, given) as (run, work):
+        parts = _PARTS.optional(given)
+        return read_texts_by_tasks(where, store, Place(address), run, work, archives, parts)
+
+
+def _texts_at(address: str, where: str, store: GraphStore) -> dict[str, TableFiles]:
+    """Return the files of texts and words at an address, all of which are here, too."""
+    from arclink.analysis.relations.by_tasks import Place
+    from arclink.analysis.relations.kept import relations_of
+    from arclink.analysis.relations.writing import rows_in
+
+    place, made = Place(address), relations_of(where, store)
+    parts = place.files_of_texts(store)
+    return {
+        name: TableFiles(
+            rows_in(made[name]),
+            sum(sizes[f"{name}.parquet"] for sizes in parts),
+            [f"{place.texts_of(store)}/*/{name}.parquet"],
+            len(parts),
+        )
+        for name in ("texts", "words")
+    }
+
+
+@contextmanager
+def _running(where: str, given: Given) -> Iterator[tuple[JobRunner, Path]]:
+    """Yield a runner for tasks that write tables, and a folder for its files."""
+    from arclink.analysis.relations.folder import tables_folder
+    from arclink.files.atomic import folder_next_to, room_for
+
+    folder = tables_folder(where)
+    with room_for(folder), folder_next_to(folder) as work:
+        run = runner_of(given, CORES.optional(given) or os.cpu_count() or 1, work, folder.stem)
+        with run.visiting("tables"), closing(run):
+            yield run, work
 
 
 TABLES = Operation(

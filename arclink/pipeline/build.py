@@ -131,7 +131,7 @@ def build(
         only_change: Returns a context that keeps other processes from changing the store, for the
             load of a batch.
         keep_texts: Takes the files with the texts of a batch that is stored; None to read no texts.
-            Engines read none.
+            Engines read none, but pages of plain text for later.
 
     Raises:
         InputError: No row of the CDX files points to one of the files.
@@ -153,8 +153,9 @@ def build(
     report.damaged += [damage for name in skipped if (damage := stored[name].damage)]
     work.mkdir(parents=True, exist_ok=True)
     run = run or JobRunner(settings.runner, settings.cores, work / "tasks")
-    if keep_texts is not None and not run.is_on_engine:
-        settings = replace(settings, extract=replace(settings.extract, texts=True))
+    if keep_texts is not None:
+        extract = replace(settings.extract, plain=True, texts=not run.is_on_engine)
+        settings = replace(settings, extract=extract)
     run.watch = progress.tasks
     size = sum(file.size for file in fresh)
     with room_in(work, "sorting the rows into batches"), run.for_archives(size):

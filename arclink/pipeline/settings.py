@@ -203,9 +203,9 @@ class BuildSettings:
         )
 
     def for_jobs(self) -> Mapping[str, object]:
-        """Return the settings of the jobs that read pages; with texts, of plain text, too."""
+        """Return the settings of the jobs that read pages, and perhaps plain text."""
         rules = self.rules
-        if self.extract.texts and rules.mimes:
+        if self.extract.plain and rules.mimes:
             rules = replace(rules, mimes=(*rules.mimes, PLAIN_TEXT))
         return {"rules": rules.to_json(), "extract": asdict(self.extract)}
 
@@ -220,7 +220,7 @@ class BuildSettings:
         lazy = limits.pop("lazy")
         adds_recorded = limits.pop("heritrix_outlinks")
         wayback = limits.pop("wayback")
-        del limits["texts"]
+        del limits["plain"], limits["texts"]
         return {
             EXTRACTOR_SETTING: EXTRACTOR,
             KEYS_SETTING: KEYS,

@@ -63,7 +63,7 @@ KEYS = "2"
 EXTRACTOR = "4"
 """The present extractor: increased whenever a payload would give other links than before."""
 
-TABLES = 4
+TABLES = 6
 """The present layout of tables; those of another layout are made again."""
 
 SLICES = 3

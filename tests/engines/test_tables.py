@@ -5,16 +5,17 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
-from arclink.analysis.relations.folder import versions_at
-from arclink.analysis.relations.state import FILES, OF_STORE
+from arclink.analysis.relations.folder import written_at
+from arclink.analysis.relations.state import OF_STORE
 from arclink.cli.main import group
 from arclink.demo import write_demo_archive
 from arclink.mapreduce.runs import JOBS, Job
@@ -23,6 +24,9 @@ from tests.engines.builds import build
 from tests.engines.conftest import Cassandra, Hadoop, Spark, running_moto
 from tests.engines.deadly_tables import DeadlyTables
 from tests.sources import ROOT
+
+TEXTS = ("texts", "words")
+ALL = (*OF_STORE, *TEXTS)
 
 Rows = dict[str, Counter[tuple[object, ...]]]
 
@@ -33,32 +37,44 @@ def run(*words: object) -> str:
     return done.output
 
 
-def rows_in(folder: Path, pattern: str) -> Rows:
+def rows_in(folder: Path, pattern: str, relations: Sequence[str] = OF_STORE) -> Rows:
     """Return the rows of the files below a folder, by relation."""
     rows: Rows = {}
-    for relation in OF_STORE:
-        file, *_ = FILES[relation]
-        tables = map(parquet.read_table, sorted(folder.glob(f"{pattern}/{file}")))
+    for relation in relations:
+        tables = map(read, sorted(folder.glob(f"{pattern}/{relation}.parquet")))
         rows[relation] = Counter(
-            row
-            for table in tables
-            for row in zip(*(column.to_pylist() for column in table.columns), strict=True)
+            row for table in tables for row in zip(*map(hashable, table.columns), strict=True)
         )
     return rows
 
 
-def rows_from(address: str, folder: Path) -> Rows:
+def read(file: Path) -> Any:
+    """Return the table in a file; that of words with the names of contents."""
+    table = parquet.read_table(file)
+    if file.name == "words.parquet":
+        names = parquet.read_table(file.with_name("texts.parquet"))["content"]
+        index = table.column_names.index("content")
+        return table.set_column(index, "content", names.take(table["content"]))
+    return table
+
+
+def hashable(column: Any) -> list[object]:
+    """Return the values of a column; those that are lists as texts."""
+    return [repr(one) if isinstance(one, list) else one for one in column.to_pylist()]
+
+
+def rows_from(address: str, folder: Path, relations: Sequence[str] = OF_STORE) -> Rows:
     """Return the rows of the files at an address on an engine, which are copied to a folder."""
     files = files_at(address)
     path = files.path_of(address)
-    for version in versions_at(files, path):
+    for version in written_at(files, path):
         for part in files.entries(f"{path}/{version}"):
             for file in files.entries(f"{path}/{version}/{part.name}"):
                 target = folder / version / part.name / file.name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 source = f"{path}/{version}/{part.name}/{file.name}"
                 target.write_bytes(b"".join(files.read(source)))
-    return rows_in(folder, "*/*")
+    return rows_in(folder, "*/*", relations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +84,12 @@ class Stores:
     Attributes:
         url: Of the store in Cassandra.
         rows: The rows of its tables, as one process reads them from SQLite.
+        texts: The rows of texts and words, as one process reads them from the archive files.
     """
 
     url: str
     rows: Rows
+    texts: Rows
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +103,11 @@ def stores(cassandra: Cassandra, tmp_path_factory: pytest.TempPathFactory) -> St
             build(file, store)
         run("forget", "example,aurora-daily)/press", "--store", store)
         build(archive, store)
-    run("tables", "--store", local)
+    run("tables", "--store", local, "--text")
     rows = rows_in(folder / "links.db.tables", "*")
-    assert min(map(len, rows.values())) > 100
-    return Stores(url, rows)
+    texts = rows_in(folder / "links.db.tables", "*", TEXTS)
+    assert min(map(len, (rows | texts).values())) > 80
+    return Stores(url, rows, texts)
 
 
 @pytest.fixture
@@ -125,19 +144,22 @@ def test_tasks_write_equal_rows_to_hdfs_although_attempts_are_killed(
     monkeypatch.setitem(JOBS, "tables", Job("tables", lambda: DeadlyTables))
     monkeypatch.chdir(tmp_path)
     address = f"hdfs:///tables/{engine}"
-    words = ["--store", stores.url, "--tables-at", address]
-    said = run("tables", *words, "--parts", 2, "--cores", 2, *words_of[engine])
-    assert rows_from(address, tmp_path / "copy") == stores.rows
-    for relation, rows in stores.rows.items():
+    words_at = ["--store", stores.url, "--tables-at", address]
+    said = run("tables", *words_at, "--text", "--parts", 2, "--cores", 2, *words_of[engine])
+    assert rows_from(address, tmp_path / "copy", ALL) == stores.rows | stores.texts
+    for relation, rows in (stores.rows | stores.texts).items():
         assert f"{relation}: {rows.total():,} rows" in said
+    assert len([*tmp_path.glob("copy/texts-*/texts-*/words.parquet")]) == 2
 
     # Another machine, such as one with a service, reads them.
     words = ["--store", stores.url, "--format", "csv"]
     found = run("sql", "SELECT count(*) AS n FROM links", *words)
     assert found.split() == ["n", str(stores.rows["links"].total())]
     (folder,) = tmp_path.glob("*.cassandra.tables")
-    assert rows_in(folder, "*") == stores.rows
-    assert all("-of-00002" in part.name for part in folder.iterdir() if part.is_dir())
+    assert rows_in(folder, "*", ALL) == stores.rows | stores.texts
+    parts = (file.parent for name in OF_STORE for file in folder.glob(f"*/{name}.parquet"))
+    assert all("-of-00002" in part.name for part in parts)
+    run("tables", "--remove", *words_at)  # the other engine would find the texts here
 
 
 def test_a_takedown_in_cassandra_leaves_no_tables_in_hdfs(
@@ -154,9 +176,9 @@ def test_a_takedown_in_cassandra_leaves_no_tables_in_hdfs(
         patched.setenv("ARCLINK_WEBHDFS", "http://127.0.0.1:1")
         done = CliRunner().invoke(group, words)
     assert f"the tables at {address} are not removed" in str(done.exception)
-    assert versions_at(files_at(address), "/tables/forgotten")
+    assert written_at(files_at(address), "/tables/forgotten")
     run(*words)
-    assert not versions_at(files_at(address), "/tables/forgotten")
+    assert not written_at(files_at(address), "/tables/forgotten")
     run("tables", "--store", url, "--tables-at", address, "--remove")
     assert not files_at(address).entries("/tables/forgotten")
 

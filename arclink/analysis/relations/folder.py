@@ -6,7 +6,7 @@ It imports neither DuckDB nor Arrow: both are in an extra, and a store without r
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from io import BytesIO
@@ -22,7 +22,10 @@ from arclink.store.location import local_path_of, open_store
 STATE, KIND = "state", "tables"
 """The file that says which parts a folder has, and its kind (`arclink.files.sealed`)."""
 
-_VERSION = re.compile(r"[0-9a-f]{16}")
+OF_TEXTS = "texts-"
+"""Beginning of the names of folders at an address that have texts."""
+
+_WRITTEN = re.compile(rf"(?:{OF_TEXTS})?[0-9a-f]{{16}}")
 _MARK = "tables-of-a-store"
 """Name of a file at an address: without it, another place is found under the same address."""
 
@@ -35,7 +38,8 @@ def tables_folder(where: str) -> Path:
 
 def have_texts(where: str) -> bool:
     """Return whether texts of pages were read for a store; each build keeps them then."""
-    return bool(shown_texts(where) or _parts_in(tables_folder(where) / STATE).get("read"))
+    parts = _parts_in(tables_folder(where) / STATE)
+    return any(parts.get(kind) for kind in ("texts", "read", "fetched"))
 
 
 def shown_texts(where: str) -> tuple[str, ...]:
@@ -151,20 +155,20 @@ def check_mark(address: str) -> None:
         )
 
 
-def versions_at(files: WrittenFiles, path: str) -> list[str]:
+def written_at(files: WrittenFiles, path: str) -> list[str]:
     """Return the names of the folders with relations that tasks have written below a path."""
     entries = files.entries(path)
-    return [one.name for one in entries if one.is_folder and _VERSION.fullmatch(one.name)]
+    return [one.name for one in entries if one.is_folder and _WRITTEN.fullmatch(one.name)]
 
 
-def remove_at(address: str, *, except_for: str = "") -> None:
-    """Remove the relations that tasks have written at an address, except for one version.
+def remove_at(address: str, *, except_for: Collection[str] = ()) -> None:
+    """Remove the relations that tasks have written at an address, except for some folders.
 
     Raises:
         InputError: The address cannot be used.
     """
     files = files_at(address)
     path = files.path_of(address)
-    for version in versions_at(files, path):
-        if version != except_for:
-            files.remove(f"{path}/{version}")
+    for folder in written_at(files, path):
+        if folder not in except_for:
+            files.remove(f"{path}/{folder}")

@@ -24,10 +24,12 @@ from arclink.analysis.relations.state import (
     FILES,
     LINKS,
     LINKS_BY_PAGE,
+    NOTHING,
     OF_FILES,
     OF_STORE,
     READ,
     TEXTS,
+    WAITING,
     WORDS,
     RelationsState,
     are_whole,
@@ -42,7 +44,6 @@ from arclink.analysis.relations.state import (
     whole_parts,
 )
 from arclink.analysis.relations.writing import (
-    BYTES_OF_ROW,
     CAPTURES_ORDER,
     IS_REFERENCE,
     IS_REVISIT,
@@ -55,6 +56,7 @@ from arclink.analysis.relations.writing import (
     quoted,
     reading,
     rows_in,
+    rows_of_texts,
 )
 from arclink.errors import OperatorError, SealError, WriteError
 from arclink.files.atomic import is_utf8
@@ -72,7 +74,9 @@ Relations = Mapping[str, Sequence[Path]]
 """The files of the relations of one state of a store, by the names of the relations in SQL."""
 
 
-def relations_of(where: str, store: Additions, folder: Path | None = None) -> Relations:
+def relations_of(
+    where: str, store: Additions, folder: Path | None = None, *, takes_texts: bool = False
+) -> Relations:
     """Return the relations of a store; if they do not show its present state, they are brought up.
 
     They are copied from where tasks have written them, or made.
@@ -85,6 +89,7 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
         store: The store, with all its captures. Not inside a snapshot: of a former state, relations
             could have what was forgotten since.
         folder: Folder of the relations; next to the store if not given.
+        takes_texts: Whether to look for texts that tasks have read of this state of the store, too.
 
     Raises:
         OperatorError: They cannot be written.
@@ -92,7 +97,7 @@ def relations_of(where: str, store: Additions, folder: Path | None = None) -> Re
     """
     folder = folder or tables_folder(where)
     _check_name(folder)
-    state = _current(folder, store)
+    state = None if takes_texts and store.tables_at() else _current(folder, store)
     if state is None or not are_whole(folder, state):
         # The snapshot begins when no other process writes: the files never show a later state.
         with only_writer(folder):
@@ -228,7 +233,7 @@ def forgotten_within(
     if state is not None and not state.is_of(store):
         # They are made again when they are needed; but texts cannot be made of the store.
         try:
-            has_texts = state.parts["texts"] or state.parts["read"]
+            has_texts = any(state.parts[kind] for kind in OF_FILES)
             state = _brought_up(folder, store, state) if has_texts else None
         except (OSError, OperatorError) as error:  # a full disk does not prevent a takedown
             state = None
@@ -251,6 +256,9 @@ def _brought_up(folder: Path, store: Additions, state: RelationsState | None) ->
     """Return the state of relations that show the present state of the store."""
     whole = whole_parts(folder, state) if state is not None else {}
     texts = {kind: whole.get(kind, ()) for kind in OF_FILES}
+    before = state or NOTHING
+    if any(texts[kind] != before.parts[kind] for kind in ("texts", "fetched")):
+        before = replace(before, taken=())  # what is lost here may be at an address
     if state is not None and any(whole[kind] != state.parts[kind] for kind in OF_STORE):
         state = None
     # A store inside a snapshot of the caller may be older than they are.
@@ -261,6 +269,7 @@ def _brought_up(folder: Path, store: Additions, state: RelationsState | None) ->
         state = _with_additions(folder, store, state)
     else:
         state = _made(folder, store)
+    state = replace(state, taken=before.taken, unsent=before.unsent or bool(texts["read"]))
     return replace_state(folder, _with_texts(folder, state, texts))
 
 
@@ -285,9 +294,12 @@ def _with_texts(
     """Return a state with those texts of some parts whose contents are shown."""
     shown = _contents(state.files(folder, "captures"))
     texts = _kept(folder, shown, parts["texts"])
+    doubtful = _doubtful(folder, _lacking(folder, shown, texts), parts["fetched"])
+    texts += [one for one in parts["fetched"] if one not in doubtful]
+    for one in doubtful:
+        texts += _kept(folder, _lacking(folder, shown, texts), [one])
     if parts["read"]:
-        of_texts = (f"SELECT content FROM {reading([folder / one / TEXTS])}" for one in texts)
-        new = " EXCEPT ".join((shown, *of_texts))
+        new = _lacking(folder, shown, texts)
         files = [folder / one / READ for one in parts["read"]]
 
         def write(writer: PartWriter) -> None:
@@ -296,9 +308,34 @@ def _with_texts(
                     TEXTS, _by_content(merged_texts(map(read_texts, files)), titles), WORDS
                 )
 
-        texts = [*texts, make_part(folder, _rows_of_texts(files), write)]
-    state = replace(state, parts={**state.parts, "texts": texts, "read": []})
+        texts = [*texts, make_part(folder, rows_of_texts(files), write)]
+    state = replace(state, parts={**state.parts, "texts": texts, **{kind: [] for kind in WAITING}})
     return replace(state, parts={**state.parts, "texts": _merged_parts(folder, state, "texts")})
+
+
+def _lacking(folder: Path, shown: str, texts: Iterable[str]) -> str:
+    """Return the SQL of the contents that are shown, and have no text in some parts."""
+    of_texts = (f"SELECT content FROM {reading([folder / one / TEXTS])}" for one in texts)
+    return " EXCEPT ".join((shown, *of_texts))
+
+
+def _doubtful(folder: Path, new: str, parts: Sequence[str]) -> list[str]:
+    """Return those of some parts that have texts of other contents, or of those in other parts.
+
+    Args:
+        folder: Folder of the relations.
+        new: SQL of the contents whose texts are wanted.
+        parts: Parts that were fetched. Usually all their texts are wanted, so one query finds out.
+    """
+    if not parts:
+        return []
+    texts = reading(folder / one / TEXTS for one in parts)
+    query = f"""
+        SELECT DISTINCT filename FROM {texts} WHERE content NOT IN ({new}) OR content IN (
+            SELECT content FROM {texts} GROUP BY content HAVING count(*) > 1)"""
+    with closing(connected(threads=1)) as connection, translated():
+        found = {Path(name).parent.name for (name,) in connection.execute(query).fetchall()}
+    return [one for one in parts if one in found]
 
 
 _Titles = Iterator[tuple[str, str, str | None]]
@@ -331,12 +368,6 @@ def _kept(folder: Path, shown: str, parts: Iterable[str]) -> list[str]:
     gone = f"content NOT IN ({shown})"
     write = partial(_write_texts_without, gone)
     return _without(folder, [folder / one / TEXTS for one in parts], gone, write)
-
-
-def _rows_of_texts(files: Iterable[Path]) -> int:
-    """Return the number of rows of other relations that need as much room as texts, about."""
-    size: int = sum(path.stat().st_size for path in files)
-    return 4 * size // BYTES_OF_ROW
 
 
 def _with_additions(folder: Path, store: Additions, state: RelationsState) -> RelationsState:
@@ -535,5 +566,5 @@ def _relations(folder: Path, state: RelationsState) -> Relations:
         file.removesuffix(".parquet").replace("-", "_"): state.files(folder, kind, file)
         for kind, files in FILES.items()
         for file in files
-        if kind != "read"
+        if kind not in WAITING
     }

@@ -41,14 +41,15 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "links": (LINKS, LINKS_BY_PAGE),
     "texts": (TEXTS, WORDS),
     "read": (READ,),
+    "fetched": (TEXTS, WORDS),
 }
-"""The files of each kind of part; the first one says how large the part is.
+"""The files of each kind of part; the first one says how large the part is."""
 
-``read`` are texts by payload, before they are texts of contents: the relations are not current as
-long as there are some.
-"""
+WAITING = ("read", "fetched")
+"""The kinds of parts with which the relations are not current: texts by payload, before they are
+texts of contents, and texts of an address, before those that are shown and new are kept."""
 
-OF_STORE, OF_FILES = ("captures", "links"), ("texts", "read")
+OF_STORE, OF_FILES = ("captures", "links"), ("texts", *WAITING)
 """The kinds of parts that are made of a store, and those that are read from archive files."""
 
 ANSWERS = "answers"
@@ -65,6 +66,8 @@ class RelationsState:
             stays the same, batches have only added rows.
         mark: The mark of the store.
         parts: Names of the parts of each kind (`FILES`), in their order.
+        taken: Names of parts at addresses whose texts these relations have.
+        unsent: Whether they have texts that were read here and sent to no address.
     """
 
     format: int
@@ -72,10 +75,13 @@ class RelationsState:
     base: str
     mark: tuple[int, int]
     parts: Mapping[str, Sequence[str]]
+    taken: Sequence[str] = ()
+    unsent: bool = False
 
     def is_of(self, store: Additions) -> bool:
         """Return whether they show the present state of a store, with all texts that were read."""
-        return self.version == store.state().version and not self.parts["read"]
+        is_waiting = any(self.parts[kind] for kind in WAITING)
+        return self.version == store.state().version and not is_waiting
 
     @property
     def names(self) -> set[str]:
@@ -111,7 +117,7 @@ def state_of(store: Additions, parts: Mapping[str, Sequence[str]]) -> RelationsS
     return RelationsState(TABLES, store.state().version, base_of(store), store.mark(), of_kinds)
 
 
-NOTHING = RelationsState(TABLES, "", "", (0, 0), dict.fromkeys(FILES, ()))
+NOTHING = RelationsState(TABLES, "", "", (0, 0), {kind: [] for kind in FILES})
 """The state of no store: without parts."""
 
 
@@ -203,6 +209,10 @@ _MERGED = 4
 
 So a row is written again a few times, however many batches there are."""
 
+_LARGEST = 200_000_000
+"""Bytes of the last parts from which on no more are merged: tasks have written such parts, and one
+process would merge them for hours."""
+
 
 def merged_parts(
     folder: Path, state: RelationsState, kind: str, merge: Callable[[Sequence[Path]], str]
@@ -220,6 +230,8 @@ def merged_parts(
     first, rest = len(parts) - 1, 0
     for index in range(len(parts) - 1, 0, -1):
         rest += sizes[index]
+        if rest > _LARGEST:
+            break
         if sizes[index - 1] < _MERGED * rest:
             first = index - 1
     if first >= len(parts) - 1:
@@ -264,29 +276,42 @@ def add_texts(where: str, store: Additions, rows: Iterable[TextRow]) -> None:
     Raises:
         OperatorError: They cannot be written.
     """
-    waiting: list[TextRow] = []
-    size = 0
-    for row in rows:
-        waiting.append(row)
-        size += getsizeof(row[3])
-        if size >= _PORTION:
-            _add_portion(tables_folder(where), store, waiting)
-            waiting, size = [], 0
-    # Without any row, too: that no page has a text is known then.
-    if waiting or not have_texts(where):
-        _add_portion(tables_folder(where), store, waiting)
+    for portion in portions_of_texts(rows):
+        _add_portion(tables_folder(where), store, portion)
+    if not have_texts(where):  # that no page has a text is known then
+        _add_portion(tables_folder(where), store, [])
 
 
 _PORTION = 100_000_000
 """Bytes of texts that are held in memory and added at a time, about."""
 
 
+def portions_of_texts(rows: Iterable[TextRow]) -> Iterator[list[TextRow]]:
+    """Yield texts in portions that fit into memory."""
+    portion: list[TextRow] = []
+    size = 0
+    for row in rows:
+        portion.append(row)
+        size += getsizeof(row[3])
+        if size >= _PORTION:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
+
+
+def make_read(folder: Path, rows: Iterable[TextRow]) -> str:
+    """Write a part of texts, which are sorted for it, and return its name."""
+    texts = sorted(rows)
+    size = sum(len(row[3] or "") for row in texts)
+    return new_part(folder, size, lambda made: write_texts(made / READ, texts))
+
+
 def _add_portion(folder: Path, store: Additions, rows: Iterable[TextRow]) -> None:
     with only_writer(folder):
         state = read_state(folder) or NOTHING
-        kept = sorted(row for row in rows if store.payload(Checksum(row[0])) is not None)
-        size = sum(len(row[3] or "") for row in kept)
-        part = new_part(folder, size, lambda made: write_texts(made / READ, kept))
+        kept = (row for row in rows if store.payload(Checksum(row[0])) is not None)
+        part = make_read(folder, kept)
         state = replace(state, parts={**state.parts, "read": [*state.parts["read"], part]})
         merge = partial(_merge_read, folder)
         parts = {**state.parts, "read": merged_parts(folder, state, "read", merge)}

@@ -400,7 +400,7 @@ def _text_batches(rows: Iterable[TextRow]) -> Iterator[Any]:
         yield _batch(zip(*waiting, strict=True), _TEXT_ROWS)
 
 
-def texts_in(path: Path) -> Iterator[TextRow]:
+def _texts_in(path: Path) -> Iterator[TextRow]:
     """Yield the rows of a file of texts."""
     with path.open("rb") as stream, ParquetFile(stream) as file:
         for group in range(file.num_row_groups):
@@ -411,7 +411,7 @@ def texts_in(path: Path) -> Iterator[TextRow]:
 _MEMORY = "160MB"
 """Memory for sorting; what exceeds it goes to files in the folder of the output."""
 
-SORTING = "sorting"
+_SORTING = "sorting"
 """Name of the folder for temporary files."""
 
 CAPTURES_ORDER = "surt, timestamp, uri, written, checksum"
@@ -474,7 +474,7 @@ class PartWriter:
         self._connection = connected(
             memory_limit=_MEMORY,
             threads=1,  # each further one needs as much memory again to write
-            temp_directory=str(folder / SORTING),
+            temp_directory=str(folder / _SORTING),
             preserve_insertion_order=False,
         )
 
@@ -536,8 +536,8 @@ class PartWriter:
 
     def _end_run(self, runs: list[str]) -> None:
         """Write the words of some texts to a file of their own."""
-        (self.folder / SORTING).mkdir(exist_ok=True)
-        runs.append(f"{SORTING}/words-{len(runs)}")
+        (self.folder / _SORTING).mkdir(exist_ok=True)
+        runs.append(f"{_SORTING}/words-{len(runs)}")
         self.copy("FROM word_rows", _WORDS_ORDER, runs[-1])
         self.run("TRUNCATE word_rows")
 
@@ -554,7 +554,7 @@ class PartWriter:
         """
         numbers = {number: array("i") for number in range(len(parts))}
         self.write_texts(
-            name, merged_texts((texts_in(part / name) for part in parts), gone, numbers)
+            name, merged_texts((_texts_in(part / name) for part in parts), gone, numbers)
         )
         of_parts = [np.frombuffer(numbers[number], np.int32) for number in range(len(parts))]
         self.write_words([part / words for part in parts], words, of_parts)
@@ -613,7 +613,8 @@ class PartWriter:
 
     def _sample(self, words: "_Words", rows: int) -> list["_Bound"]:
         found = self.run(
-            f"SELECT word, content FROM {words.rows} USING SAMPLE reservoir({rows} ROWS)"
+            f"SELECT word, content FROM {words.rows} USING SAMPLE reservoir({rows} ROWS) "
+            "REPEATABLE (1)"
         )
         return [(word, words.new_number(number)) for word, number in found]
 
@@ -723,7 +724,7 @@ def _bytes_of(batches: Sequence[Any]) -> int:
     return sum(batch.nbytes for batch in batches)
 
 
-BYTES_OF_ROW = 280
+_BYTES_OF_ROW = 280
 """Bytes that a row takes in a part and while it is sorted; rarely more."""
 
 
@@ -733,9 +734,15 @@ def make_part(folder: Path, rows: int, write: Callable[[PartWriter], None], name
     def write_files(made: Path) -> None:
         with closing(PartWriter(made)) as writer:
             write(writer)
-        shutil.rmtree(made / SORTING, ignore_errors=True)
+        shutil.rmtree(made / _SORTING, ignore_errors=True)
 
-    return new_part(folder, rows * BYTES_OF_ROW, write_files, name)
+    return new_part(folder, rows * _BYTES_OF_ROW, write_files, name)
+
+
+def rows_of_texts(files: Iterable[Path]) -> int:
+    """Return the number of rows of other relations that need as much room as texts, about."""
+    size: int = sum(path.stat().st_size for path in files)
+    return 4 * size // _BYTES_OF_ROW
 
 
 def connected(**settings: Any) -> Any:  # Any: of DuckDB
