@@ -98,7 +98,7 @@ def sorted_words(path: Path) -> Rows:
 
 
 SOME_TEXT = st.none() | st.text(st.sampled_from("abé \n東.\0"), max_size=40)
-FEW = settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @FEW
