@@ -13,6 +13,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
+from itertools import groupby
 from pathlib import Path
 from types import CodeType
 from typing import Any, Final, NamedTuple, Protocol
@@ -239,7 +240,7 @@ class PageBlock:
         facts: Returns the words of its template, by name, and its ``pictures``. The page calls it
             only for a block that is shown or has the picture that is asked for.
         title: Its heading; empty if its template has another one, or none.
-        is_narrow: Whether it is next to others on a wide screen, after those that are not.
+        is_narrow: Whether it is next to those beside it that are narrow, too, on a wide screen.
     """
 
     name: str
@@ -419,7 +420,7 @@ class PageParts(NamedTuple):
     """What a view or a question shows.
 
     Attributes:
-        blocks: Its blocks, in their order; narrow ones are last.
+        blocks: Its blocks, in their order.
         downloads: Names and addresses of the same for programs.
     """
 
@@ -438,8 +439,8 @@ def rendered(
     """Return a page; or, if the request names one, a picture of it or a block alone.
 
     Args:
-        template: Name of the template, which gets the HTML of the blocks: ``blocks`` by name, and
-            ``columns`` of those that are narrow.
+        template: Name of the template, which gets the HTML of the blocks: ``body`` in their order,
+            or ``blocks`` by name and ``columns`` of those that are narrow.
         code: Status of the page; errors have no pictures.
         blocks: The blocks of the page.
         alone: Name of the only block to return, empty for all; by default, the parameters of the
@@ -468,12 +469,12 @@ def rendered(
             raise NotFound(_unknown("block", alone, by_name))
         return protected(current_app.make_response(by_name[alone].html(words, room)))
     places = {name: f"\0{name}\0" for name in by_name}
-    frame = render_template(
-        f"{template}.html",
-        blocks={name: place for name, place in places.items() if not by_name[name].is_narrow},
-        columns="".join(places[block.name] for block in blocks if block.is_narrow),
-        **words,
-    )
+    body = ""
+    for is_narrow, some in groupby(blocks, lambda block: block.is_narrow):
+        html = "".join(places[block.name] for block in some)
+        body += f'<div class="columns">\n{html}</div>' if is_narrow else html
+    narrow = "".join(places[block.name] for block in blocks if block.is_narrow)
+    frame = render_template(f"{template}.html", blocks=places, body=body, columns=narrow, **words)
     page = _PLACE.sub(lambda place: by_name[place[1]].html(words, room), _bounded(frame, room))
     response = current_app.make_response(page)
     response.status_code = code.value
