@@ -49,7 +49,9 @@ DERIVED_AT_ADDRESSES: Final = "arclink.analysis.relations.forgetting:remove_at_a
 """What a rebuild removes: all that was made of a store, next to it and at its addresses."""
 
 WORDS: Final = "arclink.analysis.relations.selecting:facts_of_words"
-"""What finds the captures whose texts, titles or links have words, for selections."""
+TEXTS: Final = "arclink.analysis.relations.folder:shown_texts"
+"""What finds the captures whose texts, titles or links have words, for selections; and which texts
+it finds them in."""
 
 JOBS: Final[Mapping[str, str]] = {
     "look": "arclink.jobs.look_at_files:LookAtFiles",

@@ -19,6 +19,7 @@ from flask import Flask, Response, current_app, g, request
 from werkzeug.http import http_date
 
 from arclink.access.declarations import SUBSET, BadParameterError, Given
+from arclink.analysis.relations.folder import shown_texts
 from arclink.captures.read import PageReader
 from arclink.captures.subsets.catalog import (
     Definition,
@@ -231,7 +232,7 @@ class Stores:
             StoreError: The store cannot be read.
         """
         store = self.current()
-        self.tables.close_earlier(store.whole.state().version)
+        self.tables.close_earlier(store)
         which = self._identity() or self._sums(self._local.opened.whole)
         return f"{which} {store.state().version}"
 
@@ -341,6 +342,9 @@ CHANGING: Final = frozenset(
 )
 """Resources (blueprints) whose answers may change while the store does not."""
 
+_WITH_TEXTS: Final = frozenset({"questions", "home", "for_agents"})
+"""Resources whose answers may be read from the texts of pages."""
+
 _SETTLED: Final = timedelta(seconds=2)
 """Age from which a store's date is sent.
 
@@ -372,7 +376,9 @@ def _unchanged() -> Response | None:
         state, changed = stores.state(), stores.changed()
         subset = request.args.get(SUBSET.name)
         if subset:  # a named subset may change while the store does not
-            state, changed = f"{state} {stores.definition(subset).identity}", None
+            state, changed = f"{state} {stores.subset(subset).filter_identity}", None
+        if request.blueprint in _WITH_TEXTS and (texts := shown_texts(stores.where)):
+            state, changed = f"{state} {texts}", None  # and so may the texts of pages
     except (StoreError, UsageError):
         return None  # the view reports the error
     target = request.environ.get("REQUEST_URI") or request.full_path

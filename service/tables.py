@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from arclink.analysis.matrices.slices import Windows
 from arclink.analysis.questions.queries import AskQuery
+from arclink.analysis.relations.folder import have_texts, shown_texts
 from arclink.errors import ArclinkError, Limit, LimitError, NoTextsError
 from arclink.extras import analysis_extra
 from arclink.network.retries import doubled
@@ -88,19 +89,38 @@ def limit_in_words(error: LimitError) -> str:
     )
 
 
+class _Shown(NamedTuple):
+    """What relations show.
+
+    Attributes:
+        version: Of the state of the store.
+        texts: What changes with the texts that were read (`shown_texts`).
+        view: The version of the view of the store.
+    """
+
+    version: str
+    texts: tuple[str, ...]
+    view: str
+
+    @property
+    def whole(self) -> tuple[str, tuple[str, ...]]:
+        """What all views share."""
+        return self.version, self.texts
+
+
 @dataclass(slots=True)
 class _Opened:
     """Relations, the number of questions that use them, and answers.
 
     Attributes:
-        state: The state of the store that they show, and what of it, as versions.
+        state: What they show.
         kept: Answers that an earlier process has kept next to the relations, by key.
         over: Questions whose answers exceed a limit also if no request waits for them.
         of_users: The same relations for SQL that users write, once it was asked for.
     """
 
     relations: "ShownRelations"
-    state: tuple[str, str]
+    state: _Shown
     kept: Mapping[str, bytes]
     users: int = 0
     answers: "dict[AskQuery, AskAnswer]" = field(default_factory=dict)
@@ -149,7 +169,7 @@ class ServiceTables:
         self._gate = threading.Semaphore(_AT_ONCE)
         self._queue = threading.Semaphore(_AT_ONCE + _WAITING)
         self._running = 0
-        self._opened: OrderedDict[tuple[str, str], _Opened] = OrderedDict()
+        self._opened: OrderedDict[_Shown, _Opened] = OrderedDict()
         self._making: _Making | None = None
         self._failures, self._not_before = 0, 0.0
         self._preparing: list[threading.Thread] = []
@@ -331,13 +351,16 @@ class ServiceTables:
     @contextmanager
     def _in_use(self, store: Scans) -> Iterator[_Opened]:
         """Yield the relations that a store shows; they stay open to the end of the block."""
-        version = store.whole.state().version
-        key = version, store.state().version
+        key = self._shown_by(store)
         opened = self._used(key) or self._opened_for(store, key)
         try:
             yield opened
         finally:
             self._leave(opened)
+
+    def _shown_by(self, store: Scans) -> _Shown:
+        version = store.whole.state().version
+        return _Shown(version, shown_texts(self._where), store.state().version)
 
     def _leave(self, opened: _Opened) -> None:
         """Count one user less; the last one closes relations that were given up."""
@@ -351,21 +374,24 @@ class ServiceTables:
         """Give up relations if a question in the block meets damage: no other one gets them.
 
         The next question opens them, which checks them; or they are made again. So it is if texts
-        were read since they were opened.
+        were read and are not in them yet.
 
         Raises:
             NoTextsError: The question needs texts, and none was read.
-            NotReadyError: The relations are damaged.
+            NotReadyError: The relations are damaged, or lack texts that were read.
         """
-        from arclink.analysis.relations.folder import have_texts
         from arclink.analysis.relations.held import TablesError
 
         try:
             yield
-        except NoTextsError:
-            if self._where and have_texts(self._where):
-                self._give_up(opened)
-            raise
+        except NoTextsError as error:
+            if not self._where or not have_texts(self._where):
+                raise
+            self._give_up(opened)
+            raise NotReadyError(
+                "the text of pages is being added to the tables of this store; ask again in a "
+                "moment"
+            ) from error
         except TablesError as error:
             if self._give_up(opened):
                 _log.error("the tables cannot be read, and are opened or made again: %s", error)
@@ -421,13 +447,16 @@ class ServiceTables:
                         opened.over[query] = LimitError(
                             Limit.MEMORY, "it has too many rows to keep"
                         )
-            if self._where and all(map(_is_of_everything, queries)):
+            are_present = opened.state.texts == shown_texts(self._where)
+            if self._where and are_present and all(map(_is_of_everything, queries)):
                 rows = dict(opened.kept)  # other pages need them, too
                 for query in queries:
                     if query in opened.answers:
                         rows[key_of(query)] = answer_as_row(opened.answers[query])
                 with suppress(ArclinkError):  # the folder of the store is read-only
-                    kept = keep_answers(self._where, *opened.state, rows.values())
+                    kept = keep_answers(
+                        self._where, opened.state.version, opened.state.view, rows.values()
+                    )
                     opened.kept = {key_of_row(row): row for row in kept}
         finally:
             self._leave(opened)
@@ -441,7 +470,7 @@ class ServiceTables:
         if self._has_ended.is_set():
             raise NotReadyError("the service ends")
 
-    def _used(self, key: tuple[str, str], new: _Opened | None = None) -> _Opened | None:
+    def _used(self, key: _Shown, new: _Opened | None = None) -> _Opened | None:
         """Return the relations of a key, counted as used once more; None if they are not open.
 
         Args:
@@ -454,10 +483,10 @@ class ServiceTables:
                 found.users += 1
                 self._opened[key] = found
                 self._opened.move_to_end(key)
-                self._close_others(key[0], key)
+                self._close_others(key)
             return found
 
-    def _opened_for(self, store: Scans, key: tuple[str, str]) -> _Opened:
+    def _opened_for(self, store: Scans, key: _Shown) -> _Opened:
         """Open the relations that a store shows, unless another thread opens them meanwhile.
 
         Questions about others go on: all captures of a subset are read for this.
@@ -486,7 +515,7 @@ class ServiceTables:
                     relations = ShownRelations(self._where, store, limits, files=files)
                 except TablesError as error:  # damaged just now
                     raise NotReadyError("the tables cannot be read; ask again") from error
-                kept = kept_answers(self._where, *key) if self._where else []
+                kept = kept_answers(self._where, key.version, key.view) if self._where else []
                 new = _Opened(relations, key, {key_of_row(row): row for row in kept})
                 found = self._used(key, new)
                 assert found is not None
@@ -494,22 +523,19 @@ class ServiceTables:
         finally:
             self._opening.release()
 
-    def close_earlier(self, version: str) -> None:
-        """Close the relations of other states of the store: they may have what was forgotten since.
-
-        Args:
-            version: Of the present state.
-        """
+    def close_earlier(self, store: Scans) -> None:
+        """Close relations of other states of a store: they may have what was forgotten since."""
+        key = self._shown_by(store)
         if self._lock.acquire(blocking=False):  # else a question closes them now
             try:
-                self._close_others(version)
+                self._close_others(key)
             finally:
                 self._lock.release()
 
-    def _close_others(self, version: str, key: tuple[str, str] | None = None) -> None:
+    def _close_others(self, key: _Shown) -> None:
         """Close relations that no question uses: of other states, and if there are too many."""
         for other in [*self._opened]:
-            is_left = other[0] != version or len(self._opened) > _KEPT
+            is_left = other.whole != key.whole or len(self._opened) > _KEPT
             if is_left and other != key and not self._opened[other].users:
                 self._opened.pop(other).close()
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 
 from arclink.access.declarations import Form
 from arclink.access.texts import printable
@@ -78,6 +79,40 @@ def _kinds_of(text: str) -> str:
     """Return an ``a`` for each letter or digit, ``m`` for a mark, and a blank for a sign."""
     kinds = {"L": "a", "N": "a", "M": "m"}
     return "".join(kinds.get(unicodedata.category(one)[0], " ") for one in text)
+
+
+def found_places(
+    phrases: Iterable[str | None], pieces: Iterable[tuple[str, Sequence[str]]]
+) -> list[tuple[int, int]]:
+    """Return where a text has words and phrases: begin and end of each place, in their order.
+
+    Args:
+        phrases: Each with blanks around its words (``phrase_of`` of ``words.sql``).
+        pieces: The text in pieces, each with its words (``pieces_of``).
+
+    >>> found_places([" b c ", " d"], [("a", ["a"]), ("B.C", ["b", "c"]), ("De", ["de"])])
+    [(1, 4), (4, 6)]
+    """
+    words, places, at = " ", [(0, 0)], 0
+    for piece, of_piece in pieces:
+        for word in of_piece:
+            words += f"{word} "
+            places += [(at, at + len(piece))] * (len(word) + 1)  # by letter of `words`
+        at += len(piece)
+    found: list[tuple[int, int]] = []
+    for phrase in filter(None, phrases):
+        start = words.find(phrase)
+        while start >= 0:
+            last = start + len(phrase.rstrip()) - 1
+            found.append((places[start + 1][0], places[last][1]))
+            start = words.find(phrase, start + 1)
+    joined: list[tuple[int, int]] = []
+    for begin, end in sorted(found):
+        if joined and begin < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((begin, end))
+    return joined
 
 
 TERMS = Form(

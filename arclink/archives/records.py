@@ -189,8 +189,7 @@ class ArchiveRecord(NamedTuple):
     @property
     def mime(self) -> str:
         """The content type in lower case without parameters; ``-`` if missing."""
-        mime = _MIME.match(self.content_type)
-        return _without_controls(mime[0].lower()) if mime else "-"
+        return mime_in(self.content_type)
 
     @property
     def languages(self) -> str:
@@ -293,6 +292,12 @@ class ArchiveRecord(NamedTuple):
 
 
 _record = maker(ArchiveRecord)
+
+
+def mime_in(content_type: str) -> str:
+    """Return the media type in a header, in lower case without parameters; ``-`` if missing."""
+    mime = _MIME.match(content_type)
+    return _without_controls(mime[0].lower()) if mime else "-"
 
 
 def charset_in(content_type: str) -> str | None:

@@ -22,7 +22,7 @@ from arclink.archives.payloads import (
     stream_without_chunks,
 )
 from arclink.archives.reader import ArchiveFile, RecordParts
-from arclink.archives.records import ArchiveRecord, HttpHeaders
+from arclink.archives.records import ArchiveRecord, HttpHeaders, mime_in
 from arclink.archives.segments import GZIP
 from arclink.archives.wat import describe, is_described
 from arclink.archives.writing import END_OF_RECORD, head_as_warc, head_of_response, packed
@@ -174,8 +174,9 @@ class CapturedPage(Closing):
     @property
     def mime(self) -> str:
         """The media type in lower case, without parameters; empty if it is not known."""
-        mime = self.content_type.partition(";")[0].strip().lower()
-        return "" if mime == "application/http" else mime  # an HTTP head without a field
+        mime = mime_in(self.content_type)
+        # An HTTP head without a field, or one that says so.
+        return "" if mime in ("-", "application/http") else mime
 
     @property
     def is_in_memory(self) -> bool:

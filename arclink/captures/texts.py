@@ -15,11 +15,10 @@ from arclink.analysis.relations.database import ShownRelations
 from arclink.analysis.relations.kept import relations_of
 from arclink.analysis.relations.state import add_texts
 from arclink.analysis.relations.writing import IS_REVISIT, PAYLOAD
-from arclink.captures.libraries import is_html
 from arclink.captures.read import PageReader, reason_of
 from arclink.captures.text import PageText, read_text
 from arclink.errors import CaptureError
-from arclink.filter.rules import PLAIN_TEXT
+from arclink.extract.page_text import has_text
 from arclink.model import Span, Surt, Timestamp
 from arclink.reasons import Reason
 from arclink.rows.texts import TextRow
@@ -106,7 +105,7 @@ def _text_at(
     for memento in reader.store.mementos(Surt(surt), Span(time, time)):
         if (memento.file, memento.offset) == (file, offset):
             with reader.read(memento) as page:
-                if page.mime and page.mime != PLAIN_TEXT and not is_html(page.mime):
+                if has_text(page.mime) is False:
                     return None
                 return read_text(page, has_links=False)
     raise CaptureError("it was forgotten meanwhile", Reason.PAYLOAD_NOT_AT_HAND, file)

@@ -470,8 +470,9 @@ class _Extraction:
         # A page at which a parser died is read in another process, and its text later.
         if not self._settings.texts or self._isolated is not None:
             return links, html.charset, None
-        read = plain_text(record.mime, text, record.http_headers.first("content-language"), *reads)
-        return links, html.charset, read and (*read[:3], read[3] or bool(payload.cut))
+        language = record.http_headers.first("content-language")
+        is_cut = bool(payload.cut)
+        return links, html.charset, plain_text(record.mime, text, language, *reads, is_cut=is_cut)
 
     def _recorded_with(self, record: ArchiveRecord) -> ArchiveRecord | None:
         """Return the metadata record with the links that the crawler recorded for a capture.

@@ -83,29 +83,51 @@ class ReadText:
         return "\n".join(["".join([text for text, _ in runs]).strip() for _, runs in self.blocks])
 
 
+def has_text(mime: str) -> bool | None:
+    """Return whether documents of a media type are HTML or plain text, whose text is read.
+
+    None if their type is not known, so that only their beginning could tell.
+
+    Args:
+        mime: In lower case, without parameters; empty or ``-`` if it is not known.
+
+    >>> [*map(has_text, ("application/xhtml+xml", "text/plain", "x", "-"))]
+    [True, True, False, None]
+    """
+    return mime == PLAIN_TEXT or mime in HTML_MIMES if mime not in ("", "-") else None
+
+
 def plain_text(
-    mime: str, text: bytes | str, language: str, read: ReadText | None = None
+    mime: str, text: bytes | str, language: str, read: ReadText | None = None, *, is_cut: bool
 ) -> TextParts | None:
     """Return title, language and text of a document, and whether it is cut.
 
     Args:
-        mime: Its media type in lower case; empty or ``-`` if it is not known.
+        mime: Its media type, as `has_text` takes it.
         text: Decoded; bytes are UTF-8. XHTML as HTML.
         language: Of its header; may be empty.
         read: What was read of the document, if it was parsed already.
+        is_cut: Whether its end is missing.
 
     Returns:
         Without text for a document that is no HTML and no plain text; None if only its beginning
         could tell.
     """
-    if mime in HTML_MIMES:
+    known = has_text(mime)
+    if not known:
+        return None if known is None else (None, None, None, None)
+    if mime != PLAIN_TEXT:
         html = text if isinstance(text, bytes) else text.encode("utf-8", "ignore")
         read = read or read_page_text(html)
-        return read.title, read.language or first_language(language), read.text, read.is_cut
-    if mime != PLAIN_TEXT:
-        return (None, None, None, None) if len(mime) > 1 else None
+        return (
+            read.title,
+            read.language or first_language(language),
+            read.text,
+            is_cut or read.is_cut,
+        )
     plain = text if isinstance(text, str) else text.decode("utf-8", "replace")
-    return "", first_language(language), plain[:MOST_TEXT].strip(), len(plain) > MOST_TEXT
+    is_cut = is_cut or len(plain) > MOST_TEXT
+    return "", first_language(language), plain[:MOST_TEXT].strip(), is_cut
 
 
 def first_language(header: str) -> str | None:

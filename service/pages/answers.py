@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 from arclink.access.chronicles import unit_for, units_between
@@ -209,12 +210,14 @@ class Cell:
         value: The value; None if it is missing or not known.
         href: Where it leads; empty if nowhere.
         share: Percent of the greatest number that its rows are ordered by; 0 for other values.
+        pieces: Words in pieces, the second one and each second one after it were looked for.
     """
 
     kind: str
     value: object
     href: str = ""
     share: float = 0
+    pieces: Sequence[str] = ()
 
 
 def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
@@ -241,7 +244,10 @@ def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
         if isinstance(value, int) and not name.startswith("status"):
             share = round(height_of(value, most), 1) if name == ranks else 0
             return Cell("number", value, _linkers_then(name, row) if has_hits else "", share)
-        return Cell("words" if name in _WORDS else "text", value)
+        places = answer.places.get(str(value), ()) if name == "snippet" else ()
+        bounds = [0, *chain.from_iterable(places), None]
+        pieces = [str(value)[slice(*pair)] for pair in pairwise(bounds)] if places else ()
+        return Cell("words" if name in _WORDS else "text", value, pieces=pieces)
 
     return [{name: cell(name, value, row) for name, value in row.items()} for row in rows]
 

@@ -297,6 +297,42 @@ def test_texts_have_the_words_that_another_parser_finds(built: Path) -> None:
     assert words == {name: plain_words(plain_text(html)) for name, html in PAGES.items()}
 
 
+ODD_TYPES = {
+    "TEXT/HTML; charset=x": True,
+    "text/html, text/html": True,
+    "application/xhtml+xml;": True,
+    "Text/Plain;x": True,
+    "": True,  # its beginning is that of HTML
+    "-": True,
+    "text/css": False,
+    "x": False,
+}
+
+
+def test_a_build_and_a_later_command_read_texts_of_the_same_media_types(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.json"
+    rules.write_text('{"mimes": ["*"]}')
+    pages = (
+        page(f"http://a.example/{number}", number, body=b"<html><p>%d" % number, mime=mime)
+        for number, mime in enumerate(ODD_TYPES)
+    )
+    (tmp_path / "a.warc").write_bytes(b"".join(pages))
+    with_text, later = tmp_path / "with.db", tmp_path / "later.db"
+    archive, settings = str(tmp_path / "a.warc"), ["--rules", str(rules)]
+    for command in (
+        ["build", archive, *settings, "--text", "--store", str(with_text)],
+        ["build", archive, *settings, "--store", str(later)],
+        ["tables", "--text", "--store", str(later)],
+        ["tables", "--text", "--store", str(with_text)],  # a build reads no type from a beginning
+    ):
+        done = CliRunner().invoke(group, command)
+        assert done.exit_code == 0, done.output
+    texts, words = rows_of_texts(with_text)
+    assert (texts, words) == rows_of_texts(later)
+    assert sum(row[3] is not None for row in texts) == sum(ODD_TYPES.values())
+    assert sum(texts.values()) == len(ODD_TYPES)
+
+
 def test_any_order_of_batches_gives_the_same_texts(
     archive: Path, built: Path, tmp_path: Path
 ) -> None:

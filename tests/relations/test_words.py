@@ -2,13 +2,14 @@
 """The rule for what a word is (``words.sql``), in many scripts."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arclink.access.words import parse_words
+from arclink.access.words import found_places, parse_words
 from arclink.analysis.relations.sql_texts import COMMON, text_of
 from tests.relations.plain_words import plain_words
 
@@ -105,6 +106,39 @@ def test_what_people_type_is_found(sql: Sql, text: str, written: str, is_found: 
     assert isinstance(blanked, str)
     assert isinstance(phrase, str)
     assert (phrase in blanked) == is_found
+    places = found_places([phrase], pieces(sql, text))
+    assert bool(places) == is_found
+    for begin, end in places:  # what is marked has it by itself
+        assert phrase in sql("between_blanks(?)", text[begin:end])  # type: ignore[operator]  # a text
+
+
+def pieces(sql: Sql, text: str) -> list[tuple[str, list[str]]]:
+    found: Any = sql("pieces_of(?)", text)
+    return [(one["text"], one["words"]) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "marked"),
+    [
+        pytest.param("Café, CAFÉs cafe", "café", "[Café], CAFÉs [cafe]", id="accents"),
+        pytest.param("Streams of a stream", "stream*", "[Streams] of a [stream]", id="beginning"),
+        pytest.param(
+            "state, queryable ‮State", '"queryable state"', "state, [queryable ‮State]",
+            id="phrase",
+        ),
+        pytest.param("a b a b a", '"a b a" b', "[a b a b a]", id="phrases that overlap"),
+        pytest.param("node.js nodes", "node.js", "[node.js] nodes", id="signs"),
+        pytest.param("東京都庁", "京都", "東[京都]庁", id="letter by letter"),
+        pytest.param("so­ft ﾄﾞｱ", "soft ド", "[so­ft] [ﾄﾞ]ｱ", id="what is not seen"),
+        pytest.param("<b>bold</b>", "b", "<[b]>bold</[b]>", id="markup"),
+        pytest.param("nothing", "state", "nothing", id="nothing"),
+    ],
+)  # fmt: skip
+def test_found_words_have_places(sql: Sql, text: str, written: str, marked: str) -> None:
+    phrases = [sql("phrase_of(?)", term) for term in parse_words(written)]
+    for begin, end in reversed(found_places(phrases, pieces(sql, text))):  # type: ignore[arg-type]  # texts
+        text = f"{text[:begin]}[{text[begin:end]}]{text[end:]}"
+    assert text == marked
 
 
 def test_a_text_without_words_is_found_by_nothing(sql: Sql) -> None:
@@ -125,3 +159,4 @@ def test_words_are_those_of_plain_python_and_have_themselves_as_words(sql: Sql, 
     words = plain_words(text)
     assert sql("words_of(?)", text) == words
     assert sql("words_of(?)", " ".join(words)) == words
+    assert "".join(piece for piece, _ in pieces(sql, text)) == text

@@ -101,6 +101,15 @@ def test_text_of_pages_is_text_of_the_answer(client: FlaskClient) -> None:
         assert "<script>alert" not in response.text
         assert len(response.data) < 60_000
     (snippet,) = page(client, "?ask=search&words=queryable+state").css("td bdi.words")[1:]
+    assert [mark.text() for mark in snippet.css("mark")] == ["Queryable", "state"]
+    assert [one.tag for one in snippet.css("*")] == ["bdi", "mark", "mark"]
+    for address in ("search?words=script", "first-said?words=script"):
+        hostile = page(client, f"?ask={address.replace('?', '&')}").css("td bdi.words mark")
+        assert [mark.text() for mark in hostile] == ["script"] * 2
+        for form in ("json", "csv"):
+            answer = client.get(f"/ask/{address}&format={form}").text
+            assert "Queryable" in answer
+            assert "<mark>" not in answer
     assert words(snippet).startswith('<script>alert("x")</script>')
     assert snippet.parent is not None
     assert snippet.parent.tag == "td"
@@ -172,9 +181,53 @@ def test_a_store_without_texts_names_the_command_until_they_are_read(tmp_path: P
     assert answer.content.startswith(NO_TEXTS)
     assert "ask=find" in client.get(typed).headers["Location"]
     add(path, TEXTS)
-    assert client.get("/ask/search?words=state").status_code == HTTPStatus.CONFLICT
     assert client.get("/ask/search?words=state").get_json()["total"] == 1
     assert "ask=search" in client.get(typed).headers["Location"]
+
+
+def test_texts_that_another_process_reads_are_in_all_answers(tmp_path: Path) -> None:
+    """Nothing is loaded meanwhile: the state of the store stays the same."""
+    path = load(tmp_path, TEXTS, UNREAD)
+    client = client_of(str(path))
+    search, of_links = "/ask/search?words=secret", f"/linkQuery?uri={A}&format=json"
+    assert client.get(search).status_code == HTTPStatus.CONFLICT
+    assert client.get("/count?subset=text:secret").status_code == HTTPStatus.CONFLICT
+
+    def counts() -> list[int]:
+        subsets = ("text:secret", "not text:secret", "text:secret or host:b.example")
+        answers = (client.get("/count", query_string={"subset": one}) for one in subsets)
+        return [answer.get_json()["captures"] for answer in answers]
+
+    add(path, TEXTS[:2])
+    assert client.get(search).get_json()["total"] == 0
+    assert counts() == [0, 2, 2]
+    addresses = [search, "/?ask=bursts", f"{of_links}&subset=text:secret", of_links]
+    first = [client.get(one) for one in addresses]
+    add(path, TEXTS[2:])
+    known = [{"If-None-Match": one.headers["ETag"]} for one in first]
+    statuses = [
+        client.get(address, headers=headers).status_code
+        for address, headers in zip(addresses, known, strict=True)
+    ]
+    assert statuses == [HTTPStatus.OK] * 3 + [HTTPStatus.NOT_MODIFIED]
+    assert client.get(search).get_json()["total"] == 1
+    assert counts() == [1, 4, 2]
+
+
+def test_texts_that_are_not_in_the_tables_yet_are_added(tmp_path: Path) -> None:
+    """A process that was killed has read them."""
+    path = load(tmp_path, TEXTS)
+    client = client_of(str(path))
+    assert client.get("/ask/bursts").status_code == HTTPStatus.CONFLICT
+    rows = sorted((one.checksum, one.title, None, text, False) for one, text in TEXTS if text)
+    with open_store(str(path)) as store:
+        add_texts(str(path), store, rows)
+    waits = client.get("/ask/bursts")
+    assert waits.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    assert "the text of pages is being added" in waits.get_json()["detail"]
+    with open_store(str(path)) as store:
+        relations_of(str(path), store)
+    assert client.get("/ask/bursts").status_code == HTTPStatus.OK
 
 
 @pytest.mark.parametrize(

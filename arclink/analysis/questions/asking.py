@@ -5,7 +5,7 @@ import hashlib
 import json
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, field
 from enum import Enum
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -19,6 +19,7 @@ from arclink.access.chronicles import units_known
 from arclink.access.formats.rows import RowAnswer
 from arclink.access.provenance import Provenance
 from arclink.access.tallies import Period
+from arclink.access.words import found_places
 from arclink.analysis.charts.results import ResultRows
 from arclink.analysis.matrices.slices import EVER, Level
 from arclink.analysis.questions.queries import AskQuery
@@ -210,6 +211,7 @@ class AskAnswer(ResultRows):
         compared: Number of pages that could be compared: at two times, or in two periods if there
             are no rows; None if the question compares no pages.
         texts: Of a question about texts: captures whose text is not known.
+        places: Where each snippet has words (`found_places`).
         provenance: Where it is from; None if no door has said it.
     """
 
@@ -221,6 +223,7 @@ class AskAnswer(ResultRows):
     added: int = 0
     compared: int | None = None
     texts: KnownTexts | None = None
+    places: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
     provenance: Provenance | None = None
 
     def periods(self, period: Period) -> Collection[str]:
@@ -241,6 +244,8 @@ class AskAnswer(ResultRows):
         asked = (one.written for one in query.asked)
         letters = sum(map(len, (*asked, *query.words, query.windows.written, *query.kinds.named)))
         counts = len(self.windows) + (0 if _is_of_all_days(query) else len(self.known.by_day))
+        counts += sum(map(len, self.places.values()))
+        letters += sum(map(len, self.places))
         return int(self.table.nbytes) + _BYTES_OF_ANSWER + 8 * letters + _BYTES_OF_COUNT * counts
 
     @property
@@ -341,8 +346,9 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
     if query.question.has_terms:
         _count_terms(database, query, ready)
     table, total = _rows(database, ready(text_of(_FOLDER, query.name)), query)
+    places = dict[str, Sequence[tuple[int, int]]]()
     if "snippet" in table.column_names:
-        table = _with_snippets(database, table, ready)
+        table, places = _with_snippets(database, table, ready)
     known = _known(tuple(_days(database, query, ready)))
     windows = _windows(database, query, ready, known)
     if query.question.names_linkers and windows:
@@ -364,20 +370,29 @@ def ask(database: RelationsDatabase, query: AskQuery) -> AskAnswer:
         (counts,) = database.found(ready(_TEXTS))
         texts = KnownTexts(*counts)
     table = _with_extra(table, query)
-    return AskAnswer(query, table, total, known, windows, added, compared, texts)
+    return AskAnswer(query, table, total, known, windows, added, compared, texts, places)
 
 
-def _with_snippets(database: RelationsDatabase, table: Any, ready: Callable[[str], str]) -> Any:
-    """Return rows with the line that has most of the words, in place of its content."""
+def _with_snippets(
+    database: RelationsDatabase, table: Any, ready: Callable[[str], str]
+) -> tuple[Any, dict[str, Sequence[tuple[int, int]]]]:
+    """Return rows with the line that has most of the words, in place of its content.
+
+    The second value is where each line has words.
+    """
     contents = table.column("snippet").to_pylist()
     lines: dict[str, str] = {}
+    places: dict[str, Sequence[tuple[int, int]]] = {}
     for some in portions(sorted({one for one in contents if one is not None}), _AT_ONCE):
         names = ", ".join(map(quoted, some))
-        query = f"SELECT content, snippet_of(text) FROM texts WHERE content IN ({names})"
-        lines |= dict(database.found(ready(query)))
+        snippets = f"SELECT content, snippet_of(text) AS line FROM texts WHERE content IN ({names})"
+        query = f"SELECT *, pieces_of(line), getvariable('phrases') FROM ({snippets})"
+        for content, line, pieces, phrases in database.found(ready(query)):
+            lines[content] = line
+            places[line] = found_places(phrases, (one.values() for one in pieces or ()))
     shown = _texts([lines.get(one, "") for one in contents])
     place = table.column_names.index("snippet")
-    return table.set_column(place, "snippet", arrow.chunked_array([shown]))
+    return table.set_column(place, "snippet", arrow.chunked_array([shown])), places
 
 
 def key_of(query: AskQuery) -> str:

@@ -6,8 +6,9 @@ It imports neither DuckDB nor Arrow: both are in an extra, and a store without r
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from shlex import quote
@@ -34,10 +35,30 @@ def tables_folder(where: str) -> Path:
 
 def have_texts(where: str) -> bool:
     """Return whether texts of pages were read for a store; each build keeps them then."""
-    with suppress(SealError):
-        parts = json.loads(read_rows(tables_folder(where) / STATE, KIND)[0]).get("parts", {})
-        return bool(parts.get("texts") or parts.get("read"))
-    return False
+    return bool(shown_texts(where) or _parts_in(tables_folder(where) / STATE).get("read"))
+
+
+def shown_texts(where: str) -> tuple[str, ...]:
+    """Return the parts with the texts of pages that answers are read from.
+
+    They change with the texts, whatever process writes these, and the store does not. This costs a
+    look at one file. ``where`` is empty for a store without a location, which has no texts.
+    """
+    return (*_parts_in(tables_folder(where) / STATE).get("texts", ()),) if where else ()
+
+
+def _parts_in(path: Path) -> Mapping[str, Sequence[str]]:
+    """Return the parts of each kind that a state names; none if it is missing or damaged."""
+    with suppress(OSError, SealError):
+        file = path.stat()  # it is replaced, never written to
+        return _parts_of_file(path, (file.st_ino, file.st_mtime_ns, file.st_size))
+    return {}
+
+
+@lru_cache(64)
+def _parts_of_file(path: Path, _: tuple[int, int, int]) -> Mapping[str, Sequence[str]]:
+    parts: Mapping[str, Sequence[str]] = json.loads(read_rows(path, KIND)[0]).get("parts", {})
+    return parts
 
 
 def texts_to_read(where: str) -> str:

@@ -23,7 +23,6 @@ from arclink.analysis.relations.database import (
 from arclink.analysis.relations.found import found_terms
 from arclink.analysis.relations.kept import opened_relations
 from arclink.analysis.relations.sql_texts import COMMON, text_of
-from arclink.analysis.relations.writing import quoted
 from arclink.captures.subsets.evaluation import (
     AskedWords,
     CaptureSet,
@@ -229,10 +228,7 @@ def _split(relations: RelationsDatabase, column: str, relation: str) -> None:
 
 
 def _having(relations: RelationsDatabase, column: str, terms: Sequence[str]) -> str:
-    """Return the SQL of the titles or texts that have all terms."""
-    values = ", ".join(f"({quoted(term)})" for term in terms)  # a constant would be folded slowly
-    phrases = relations.found(f"SELECT phrase_of(term) FROM (VALUES {values}) AS of(term)")
-    every = " AND ".join(
-        "false" if phrase is None else f"contains(words, {quoted(phrase)})" for (phrase,) in phrases
-    )
-    return f"SELECT {column} FROM split_{column} WHERE {every}"
+    """Return the SQL of the titles or texts that have all terms, until it is called again."""
+    relations.set({"words": [*terms]})
+    relations.run("SET VARIABLE phrases = phrases_of(getvariable('words'))")
+    return f"SELECT {column} FROM split_{column} WHERE has_phrases(words)"

@@ -20,11 +20,18 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arclink.captures.subsets.evaluation import CaptureSet, Evaluation, KeptList, number_of
+from arclink.captures.subsets.evaluation import (
+    CaptureSet,
+    Evaluation,
+    KeptList,
+    conditions_on_words,
+    number_of,
+)
 from arclink.captures.subsets.fields import END, EVERYWHERE, SurtRanges, is_name
 from arclink.captures.subsets.language import (
     KEPT,
@@ -44,6 +51,7 @@ from arclink.captures.subsets.view import SubsetStore
 from arclink.errors import SealError, StoreError, UsageError
 from arclink.files.sealed import read_rows, read_sealed, write_sealed
 from arclink.model import Surt
+from arclink.rooms import TEXTS, taken
 from arclink.store.layouts import read_old_subset
 from arclink.store.location import local_path_of, open_store
 from arclink.store.protocols import Scans
@@ -426,11 +434,13 @@ def subset_of(store: Scans, definition: Definition, most_pages: int = sys.maxsiz
     Its first query raises `SubsetCostError` if a condition on links leads to more than
     ``most_pages`` pages.
     """
+    has_words = any(conditions_on_words(definition.selection))
     return SubsetStore(
         store,
         definition.identity,
         lambda base: _evaluated(base, definition, most_pages),
         text_of(definition.selection),
+        partial(taken(TEXTS), definition.where) if has_words else tuple,
     )
 
 

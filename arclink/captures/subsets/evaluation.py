@@ -400,7 +400,7 @@ class Evaluation:
         self._most_pages = most_pages
         self.selection = selection
         conditions = dict.fromkeys(conditions_in(selection))
-        words = [one for one in conditions if one.field in FIELDS and FIELDS[one.field].has_terms]
+        words = [*conditions_on_words(selection)]
         found = self._find(where, words) if words else FoundWords({}, None)
         self.unknown_words = found.unknown
         self._facts = {one: found.facts.get(one) or self._ask(one) for one in conditions}
@@ -594,6 +594,13 @@ class Evaluation:
                 ]
             case Except(part):
                 return self._flags_of(part, is_outside=not is_outside)
+
+
+def conditions_on_words(selection: Selection) -> Iterator[Condition]:
+    """Yield the conditions on words of a selection, each once."""
+    for one in dict.fromkeys(conditions_in(selection)):
+        if one.field in FIELDS and FIELDS[one.field].has_terms:
+            yield one
 
 
 def _excluded(selection: Selection) -> Iterator[Condition]:

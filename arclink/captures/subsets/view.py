@@ -7,7 +7,7 @@ its selected captures, and the links to a page are those that selected captures 
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -59,6 +59,7 @@ class SubsetStore(FilteredStore):
         identity: The identity of the subset: equal subsets have equal texts.
         evaluate: Evaluates the selection on the store; called again when the store has changed.
         text: The selection as text.
+        texts: Identifies the texts of pages that it is evaluated on, now.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class SubsetStore(FilteredStore):
         identity: str,
         evaluate: Callable[[Scans], Evaluation],
         text: str = "",
+        texts: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         super().__init__(store)
         base = store.selection
@@ -74,7 +76,7 @@ class SubsetStore(FilteredStore):
         if base:  # of another subset: what continues in one does not continue in the other
             self.selection = f"({base}) and ({text})"
             self.identity = sha256(self.selection.encode()).hexdigest()[:20]
-        self._evaluate = evaluate
+        self._evaluate, self._texts = evaluate, texts
         self._known: Evaluation | None = None
         self._shown_captures: CaptureSet | None = None
         self._of_surt = lru_cache(_SURTS_KEPT)(self._shown_of_surt)
@@ -85,7 +87,7 @@ class SubsetStore(FilteredStore):
 
     @property
     def filter_identity(self) -> str:
-        return self.identity
+        return " ".join((self.identity, *self._texts()))
 
     @property
     def evaluation(self) -> Evaluation:

@@ -1,11 +1,5 @@
 -- What questions that find words use, after asked.sql: texts that have all words of what is looked for.
-SET VARIABLE phrases =
-    list_transform(getvariable('words')::VARCHAR[], lambda term: phrase_of(term));
-
-CREATE OR REPLACE TEMP MACRO has_phrases(blanked) AS
-    blanked IS NOT NULL AND coalesce(list_bool_and(list_transform(
-        getvariable('phrases'), lambda phrase: coalesce(contains(blanked, phrase), false)
-    )), true);
+SET VARIABLE phrases = phrases_of(getvariable('words'));
 
 -- Most links share a text, which is split once. If it were not materialized, DuckDB would look for
 -- phrases before it makes texts distinct, and split that of each link: of 2 million links, 8.8 CPU

@@ -19,13 +19,11 @@ CREATE OR REPLACE TEMP MACRO typed_letters(text) AS nfc_normalize(regexp_replace
 
 -- Letters, digits and their marks in runs; letters of scripts without blanks between words, and of
 -- Korean, whose words have endings, each by itself.
-CREATE OR REPLACE TEMP MACRO runs_of_letters(text) AS regexp_extract_all(
-    text,
-    replace(
-        '(?:[^\P{L}@]|\p{N})(?:[^\P{L}@]|[\p{N}\p{M}])*|\p{L}\p{M}*',
-        '@', '\p{Han}\p{Hiragana}\p{Katakana}ー\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}'
-    )
+CREATE OR REPLACE TEMP MACRO run_of_letters() AS replace(
+    '(?:[^\P{L}@]|\p{N})(?:[^\P{L}@]|[\p{N}\p{M}])*|\p{L}[\p{M}]*',
+    '@', '\p{Han}\p{Hiragana}\p{Katakana}ー\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}'
 );
+CREATE OR REPLACE TEMP MACRO runs_of_letters(text) AS regexp_extract_all(text, run_of_letters());
 
 -- The words of a text in their order, with repetitions. Accents make no difference, nor do the
 -- vowels of Arabic and Hebrew, which most texts lack; marks of other scripts are letters, as the
@@ -43,6 +41,16 @@ CREATE OR REPLACE TEMP MACRO words_of(text) AS CASE
     )
 END;
 
+-- A text in pieces with the words of each: what is not seen in a word belongs to it (typed_letters).
+CREATE OR REPLACE TEMP MACRO pieces_of(text) AS list_transform(
+    regexp_extract_all(
+        text,
+        replace(run_of_letters(), '\p{M}', '\p{M}\x{AD}\x{200C}-\x{200F}\x{2060}\x{FEFF}ﾞﾟ')
+            || '|[\s\S]'
+    ),
+    lambda piece: {'text': piece, 'words': words_of(piece)}
+);
+
 -- A text as its words, each between blanks: what phrase_of returns is a part of it if the text has
 -- that word or phrase.
 CREATE OR REPLACE TEMP MACRO between_blanks(text) AS
@@ -52,3 +60,15 @@ CREATE OR REPLACE TEMP MACRO between_blanks(text) AS
 -- end, the last word may go on.
 CREATE OR REPLACE TEMP MACRO phrase_of(term) AS
     nullif(rtrim(between_blanks(term)), '') || CASE WHEN ends_with(term, '*') THEN '' ELSE ' ' END;
+
+-- The terms as rows: DuckDB would take 15 ms to fold constants.
+CREATE OR REPLACE TEMP MACRO phrases_of(terms) AS (
+    SELECT coalesce(list(phrase_of(term)), []) FROM (SELECT unnest(terms::VARCHAR[]) AS term)
+);
+
+-- Whether a text, as between_blanks returns it, has all words and phrases in the variable `phrases`. A
+-- term without any word is in no text.
+CREATE OR REPLACE TEMP MACRO has_phrases(blanked) AS
+    blanked IS NOT NULL AND coalesce(list_bool_and(list_transform(
+        getvariable('phrases'), lambda phrase: coalesce(contains(blanked, phrase), false)
+    )), true);
