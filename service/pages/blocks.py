@@ -288,6 +288,7 @@ _SHOWN = 400
 """Characters of an address that pages show."""
 _PLACE = re.compile("\0(.*?)\0")
 """Where a page has a block; no text has this character, because `printable` replaces it."""
+_LATER = "a part of this page is being made; ask again in a moment"
 _AGAIN = '<noscript><meta http-equiv="refresh" content="5"></noscript>\n'
 """How a page with a pending block is shown again without a script."""
 _LONG = re.compile(' href="[^"]{500,}"')
@@ -469,7 +470,7 @@ def rendered(
 
     Raises:
         NotFound: The page has no such picture or block.
-        NotReadyError: Whether it has the picture is known later.
+        NotReadyError: Whether it has one is known later.
         StoreError: The store cannot be read.
     """
     is_page = code is HTTPStatus.OK
@@ -484,12 +485,14 @@ def rendered(
             known += pictures
             is_pending = is_pending or "pending" in facts
         if is_pending:
-            raise NotReadyError("a part of this page is being made; ask again in a moment")
+            raise NotReadyError(_LATER)
         raise NotFound(_unknown("picture", name, known))
     by_name = {block.name: block for block in blocks}
     room = _MOST_LONG // (len(by_name) + 1)
     alone = request.args.get(BLOCK, "") if alone is None else alone
     if alone and is_page:
+        if alone not in by_name and any(block.brings_page for block in blocks):
+            raise NotReadyError(_LATER)
         if alone not in by_name:
             raise NotFound(_unknown("block", alone, by_name))
         html, is_pending = by_name[alone].html(words, room)
@@ -511,7 +514,7 @@ def rendered(
             body=body,
             columns=narrow,
             saves=[save for block in blocks for save in block.saves],
-            again="\0\0",
+            refresh="\0\0",
             **words,
         ),
         room,

@@ -455,7 +455,7 @@ def _page_later(error: NotReadyError) -> PageBlock:
     """Return what a page has in place of an answer that decides which other blocks it has."""
     will_change()
     why = f"{error.why[:1].upper()}{error.why[1:]}"
-    return PageBlock("answer", "rows", lambda: {"pending": why}, brings_page=True)
+    return PageBlock("captures", "history", lambda: {"pending": why}, brings_page=True)
 
 
 def _answered(query: AskQuery, store: Scans, tables: ServiceTables, end: float) -> "AskAnswer":

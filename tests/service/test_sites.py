@@ -392,7 +392,8 @@ def test_a_request_never_makes_relations_and_says_so(tmp_path: Path) -> None:
         assert first.headers["Retry-After"]
     completed = client.get("/complete?begins=a.")
     assert (completed.status_code, completed.data) == (HTTPStatus.NO_CONTENT, b"")
-    alone = client.get("/?ask=anchors&block=answer")
+    assert client.get("/?ask=anchors&block=answer").status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    alone = client.get("/?ask=anchors&block=captures")
     waits, front = client.get("/?ask=anchors"), client.get("/")
     end = time.monotonic() + 60
     while (answer := client.get("/ask/linkers")).status_code == 503 and time.monotonic() < end:
@@ -443,7 +444,7 @@ def test_a_part_alone_waits_for_its_answer(
     """So does its picture; a page is there at once."""
     monkeypatch.setattr("arclink.service.tables._PATIENCE", -1)
     monkeypatch.setattr(ServiceTables, "_prepare", lambda *_: False)
-    for address, part in ((f"/{SITE}", "broken"), ("/?ask=pages", "answer")):
+    for address, part in ((f"/{SITE}", "broken"), ("/?ask=pages", "captures")):
         assert "Being made" in own_client.get(address).text
         alone = own_client.get(f"{address}&block={part}")
         assert (alone.status_code, "data-block" in alone.text) == (HTTPStatus.OK, False)
