@@ -306,14 +306,8 @@ class ServiceTables:
     ) -> "Sequence[AskAnswer | None]":
         """Return the answers to several questions for one page; None for those not made yet.
 
-        Those that take too long for a page are made meanwhile. Other arguments and errors are those
-        of `answer`.
-
-        Args:
-            store: The store of this request, or a view of it.
-            queries: The questions.
-            end: Time after which no further question is begun (`last_wait`); by default, that of a
-                page.
+        Those that take too long for a page are made meanwhile. None is begun after ``end``, by
+        default that of a page (`last_wait`). Other arguments and errors are those of `answer`.
         """
         end = last_wait(is_block=False) if end is None else end
         found: list[AskAnswer | None] = []
@@ -350,19 +344,18 @@ class ServiceTables:
     ) -> Iterator[Relations]:
         """Wait until few other questions are being answered, and yield relations for this one.
 
-        Args:
-            opened: The relations.
-            relations: Those of them that it asks.
-            seconds: Seconds that it may wait, and then those that it may take.
-            one: The lock of the question, which another request may be asking.
+        Another request may be asking the same question, which has ``one`` lock.
 
         Raises:
             NotReadyError: Others wait, too: threads are left for requests that are no questions.
         """
         end = time.monotonic() + seconds
         with ExitStack() as held:
-            locks: tuple[threading.Semaphore | threading.Lock | None, ...]
-            locks = (self._queue, one, self._gate)
+            locks: list[threading.Semaphore | threading.Lock | None] = [
+                self._queue,
+                one,
+                self._gate,
+            ]
             for lock in filter(None, locks):
                 wait = 0 if lock is self._queue else max(0, end - time.monotonic())
                 if not lock.acquire(timeout=wait):

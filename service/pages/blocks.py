@@ -227,14 +227,14 @@ class Save(NamedTuple):
     """What a reader can take away of a block.
 
     Attributes:
-        what: What it is.
         tables: The names and the addresses of its rows in all formats.
         picture: The name of its picture; empty if it has none.
+        what: What it is; empty if the title of the block says it.
     """
 
-    what: str
     tables: Sequence[tuple[str, str]] = ()
     picture: str = ""
+    what: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -507,21 +507,12 @@ def rendered(
         html = "".join(places[block.name] for block in some)
         body += f'<div class="columns">\n{html}</div>' if is_narrow else html
     narrow = "".join(places[block.name] for block in blocks if block.is_narrow)
-    frame = _bounded(
-        render_template(
-            f"{template}.html",
-            blocks=places,
-            body=body,
-            columns=narrow,
-            saves=[save for block in blocks for save in block.saves],
-            refresh="\0\0",
-            **words,
-        ),
-        room,
-    )
+    saves = [(save.what or block.title, save) for block in blocks for save in block.saves]
+    words |= {"blocks": places, "body": body, "columns": narrow, "saves": saves}
+    frame = _bounded(render_template(f"{template}.html", refresh="\0\0", **words), room)
     found = {name: by_name[name].html(words, room) for name in _PLACE.findall(frame) if name}
-    again = _AGAIN if any(is_pending for _, is_pending in found.values()) else ""
-    page = _PLACE.sub(lambda place: found[place[1]][0] if place[1] else again, frame)
+    found[""] = _AGAIN if any(is_pending for _, is_pending in found.values()) else "", False
+    page = _PLACE.sub(lambda place: found[place[1]][0], frame)
     response = current_app.make_response(page)
     response.status_code = code.value
     return protected(response, _FETCHED.get(template))

@@ -145,20 +145,15 @@ def show_glance(page: PageHistory) -> PageParts:
             },
         }
 
-    sides, anchors = side_formats(), table_formats("anchors", given)
-    strip = Save("Through time", picture="through-time")
-    lanes = {
-        "who": (who, Save("Who linked to it", sides["in"], "hosts-in")),
-        "anchors": (words, Save("In which words", anchors, "anchors")),
-        "where": (where, Save("Where it led", sides["out"], "hosts-out")),
-    }
+    to, of = side_formats().values()
+    anchors = [Save(table_formats("anchors", given), "anchors")]
+    strip = [Save(picture="through-time")]
     return PageParts(
         [
-            PageBlock("through-time", "through_time", through_time, strip.what, saves=[strip]),
-            *(
-                PageBlock(name, "lanes", facts, save.what, True, [save])
-                for name, (facts, save) in lanes.items()
-            ),
+            PageBlock("through-time", "through_time", through_time, "Through time", saves=strip),
+            PageBlock("who", "lanes", who, "Who linked to it", True, [Save(to, "hosts-in")]),
+            PageBlock("anchors", "lanes", words, "In which words", True, anchors),
+            PageBlock("where", "lanes", where, "Where it led", True, [Save(of, "hosts-out")]),
             PageBlock(
                 "further", "further", lambda: {"style": "panel further"}, "Look closer", True
             ),
@@ -327,7 +322,7 @@ def show_places(page: PageHistory) -> PageParts:
                     "places",
                     partial(side_facts, side),
                     titles[side],
-                    saves=[Save(titles[side], tables[side.value], f"hosts-{side.value}")],
+                    saves=[Save(tables[side.value], f"hosts-{side.value}")],
                 )
                 for side in sides
             ),
@@ -440,10 +435,8 @@ def show_graph(page: PageHistory) -> PageParts:
     }
     downloads = table_formats("linkQuery", given) if by == "page" else ()
     lists = side_formats() if by != "page" else {}
-    saves = [
-        Save("The graph", picture="graph"),
-        *(Save(_LISTS[side], formats) for side, formats in lists.items()),
-    ]
+    saves = [Save(picture="graph", what="The graph")]
+    saves += [Save(formats, what=_LISTS[side]) for side, formats in lists.items()]
     choices = [
         _choice(asked, "Neighbours are", "by", _LEVELS, by),
         _choice(asked, "Links are", KINDS_TO_FOLLOW.name, _KIND_CHOICES, str(query.kinds)),

@@ -296,7 +296,7 @@ def show_anchors(page: PageHistory) -> PageParts:
         "later": asked.changed({"limit": "0"}) if answer.total > len(answer.anchors) else "",
         "pictures": {"anchors": lambda: _picture_of_anchors(answer, rows, axis, scale)},
     }
-    title, saves = "Texts of links to it", [Save("Texts of links", picture="anchors")]
+    title, saves = "Texts of links to it", [Save(picture="anchors")]
     return PageParts(
         [
             PageBlock("controls", "anchors_form", dict),

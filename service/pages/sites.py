@@ -398,13 +398,13 @@ def _whole(
     if heading_of(query) and question.basis.value == "part":
         label = "Captures of it"
     captures = partial(captures_facts, query, answer.known, label, texts=answer.texts)
-    saves = [Save(label, picture="captures")] if answer.known.captures else []
+    saves = [Save(picture="captures", what=label)] if answer.known.captures else []
     blocks.insert(1, PageBlock("captures", "history", captures, saves=saves))
     if not answer.known.captures:
         return PageParts(blocks, downloads), words
     lanes = _lanes(query, answer)
     if lanes:
-        saves = [Save("Through time", picture="lanes")]
+        saves = [Save(picture="lanes")]
         blocks.append(PageBlock("lanes", "lanes", lambda: lanes, "Through time", saves=saves))
     if growing or (has_no_graph and not over):
         facts = {
@@ -417,8 +417,8 @@ def _whole(
             },
         }
         saves = [
-            Save("The graph", [("GEXF for Gephi", address_of("graph"))], "network"),
-            Save("Links between its nodes", picture="matrix"),
+            Save([("GEXF for Gephi", address_of("graph"))], "network", "The graph"),
+            Save(picture="matrix", what="Links between its nodes"),
         ]
         title = "" if growing else "Around it"
         blocks.append(PageBlock("network", "growing", lambda: facts, title, saves=saves))
@@ -439,7 +439,7 @@ def _whole(
             "drawing",
             partial(of_picture, name, picture),
             picture.title,
-            saves=[] if over and name in unmade else [Save(picture.title, picture=name)],
+            saves=[] if over and name in unmade else [Save(picture=name)],
         )
         for name, picture in pictures.items()
     ]
@@ -664,11 +664,11 @@ def _at_a_glance(
             [*(pair for pair in whole if pair[0] != ASK), (LIMIT.name, "0")],
             has_uris=queries[name].has_uris,
         )
-        facts, saves = partial(panel, name), [Save(title, formats, name)]
+        facts, saves = partial(panel, name), [Save(formats, name)]
         return PageBlock(name, "panel", facts, title, True, saves, address_with(whole))
 
     has_captures = known is None or known.known.captures
-    saves = [Save(label, picture="captures")] if has_captures else []
+    saves = [Save(picture="captures", what=label)] if has_captures else []
     blocks = [PageBlock("captures", "history", captures, saves=saves), *map(block, names)]
     begin = answers.get("begin")
     return PageParts(blocks), {"beginnings": begin and _beginnings(begin)}
