@@ -351,12 +351,8 @@ class ServiceTables:
         """
         end = time.monotonic() + seconds
         with ExitStack() as held:
-            locks: list[threading.Semaphore | threading.Lock | None] = [
-                self._queue,
-                one,
-                self._gate,
-            ]
-            for lock in filter(None, locks):
+            lock: threading.Semaphore | threading.Lock
+            for lock in (self._queue, one or threading.Lock(), self._gate):
                 wait = 0 if lock is self._queue else max(0, end - time.monotonic())
                 if not lock.acquire(timeout=wait):
                     raise NotReadyError("too many questions are being answered; ask again later")

@@ -128,7 +128,12 @@ def test_a_part_that_fails_says_so_and_is_asked_again(browser: "Browser", cold: 
 
 def test_a_form_in_use_stays_when_the_rest_comes(browser: "Browser", cold: str) -> None:
     page = opened(browser)
-    page.route("**/*block=*", lambda route: (time.sleep(0.5), route.continue_()))
+
+    def slowly(route: "Route") -> None:
+        time.sleep(0.5)
+        route.continue_()
+
+    page.route("**/*block=*", slowly)
     page.goto(f"{cold}?ask=linkers&by=month")
     field = page.locator("form.narrow input[name=from]")
     field.fill("2009")
