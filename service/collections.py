@@ -42,7 +42,7 @@ _MOST_COUNTED = 5_000
 _MOST_PAGES = 3
 """Number of pages of each collection that are shown of those with the words."""
 
-LATER = "The answer takes longer than this page waits. Reload it in a moment."
+LATER = "The answer takes longer than this page waits. It is made when you open it."
 _NO_TABLES = "Its tables are not made yet. They are made when you open it."
 
 

@@ -240,9 +240,8 @@ def _start(store: Scans) -> Response:
     try:
         shown, of_archive = show_site((), store, stores.tables)
         words = dict(of_archive)
-    except (NotReadyError, UsageError) as error:  # the rest of the page needs no relations
-        words["waits"] = str(error)
-        will_change()
+    except UsageError as error:  # the rest of the page needs no relations
+        words["lacks"] = str(error)
     beginnings = words.get("beginnings")
     if beginnings is None:
         beginnings = stores.once(_beginnings)
@@ -268,14 +267,9 @@ def _site(parameters: Sequence[tuple[str, str]]) -> Response:
         BadParameterError: A parameter is wrong.
         StoreError: The store cannot be read.
     """
+    shown, words = show_site(parameters, current_store(), stores_of_app().tables)
     asked = Asked(View.GLANCE, ())
-    try:
-        shown, words = show_site(parameters, current_store(), stores_of_app().tables)
-        return _shown("page", asked, blocks=shown.blocks, downloads=shown.downloads, **words)
-    except NotReadyError as error:
-        response = _shown("waits", asked, HTTPStatus.SERVICE_UNAVAILABLE, waits=str(error))
-        response.headers["Retry-After"] = response.headers["Refresh"] = "3"
-        return response
+    return _shown("page", asked, blocks=shown.blocks, downloads=shown.downloads, **words)
 
 
 def _view(asked: Asked, store: Scans) -> Response:

@@ -60,8 +60,8 @@ _SECONDS_OF_TYPING: Final = 0.5
 _SECONDS_OF_OPENING: Final = 3.0
 """Seconds for which a request waits until relations that others ask for are open."""
 
-_PATIENCE: Final = 1.0
-"""Seconds after which a page begins no further question."""
+_PATIENCE: Final = 0.3
+"""Seconds after which a page begins no further question: what is missing comes by itself."""
 
 _BYTES_KEPT: Final = 32_000_000
 """Bytes of the rows of all answers that are kept for a view of the store."""
@@ -75,6 +75,16 @@ _MOST_LINKS: Final = 20_000_000
 
 class NotReadyError(Exception):
     """The relations of the store cannot be asked now; the text says why, and what to do."""
+
+    @property
+    def why(self) -> str:
+        """The text for a page, which asks again by itself."""
+        return str(self).partition("; ask again")[0]
+
+
+def last_wait(*, is_block: bool) -> float:
+    """Return the time to which a page waits for answers, or a block alone, by `time.monotonic`."""
+    return time.monotonic() + (_SECONDS if is_block else _PATIENCE)
 
 
 _MORE: Final = {Limit.TIME: "takes longer", Limit.MEMORY: "needs more memory"}
@@ -115,6 +125,8 @@ class _Opened:
     Attributes:
         state: What they show.
         kept: Answers that an earlier process has kept next to the relations, by key.
+        asked: A lock for each question that is being answered, so that it is answered once.
+        keeping: Lock of ``answers``.
         over: Questions whose answers exceed a limit also if no request waits for them.
         of_users: The same relations for SQL that users write, once it was asked for.
     """
@@ -125,6 +137,10 @@ class _Opened:
     users: int = 0
     answers: "dict[AskQuery, AskAnswer]" = field(default_factory=dict)
     over: dict[AskQuery, LimitError] = field(default_factory=dict)
+    asked: "weakref.WeakValueDictionary[AskQuery, threading.Lock]" = field(
+        default_factory=weakref.WeakValueDictionary
+    )
+    keeping: threading.Lock = field(default_factory=threading.Lock)
     of_users: "SqlDatabase | None" = None
 
     def close(self) -> None:
@@ -147,12 +163,13 @@ class _Opened:
         """Keep an answer in place of the oldest ones; one that is too large is not kept."""
         if answer.bytes > _BYTES_KEPT:
             return
-        kept = {**self.answers, query: answer}
-        size = sum(one.bytes for one in kept.values())
-        while size > _BYTES_KEPT:
-            oldest = next(one for one in kept if one != query)
-            size -= kept.pop(oldest).bytes
-        self.answers = kept
+        with self.keeping:
+            kept = {**self.answers, query: answer}
+            size = sum(one.bytes for one in kept.values())
+            while size > _BYTES_KEPT:
+                oldest = next(one for one in kept if one != query)
+                size -= kept.pop(oldest).bytes
+            self.answers = kept
 
 
 class ServiceTables:
@@ -236,10 +253,15 @@ class ServiceTables:
 
         found = opened.answer_to(query)
         if found is None:
-            with self._turn(opened, opened.relations, seconds) as database:
-                found = ask(database, query)
-            opened.keep(query, found)
+            one = self._lock_of(opened, query)
+            with self._turn(opened, opened.relations, seconds, one) as database:
+                found = opened.answer_to(query) or ask(database, query)
+                opened.keep(query, found)
         return found
+
+    def _lock_of(self, opened: _Opened, query: AskQuery) -> threading.Lock:
+        with self._lock:
+            return opened.asked.setdefault(query, threading.Lock())
 
     @contextmanager
     def of_users(self, store: Scans) -> "Iterator[SqlDatabase]":
@@ -279,13 +301,15 @@ class ServiceTables:
             except LimitError as error:
                 raise NotReadyError("this takes longer than a reader types") from error
 
-    def answers(self, store: Scans, queries: Sequence[AskQuery]) -> "Sequence[AskAnswer | None]":
+    def answers(
+        self, store: Scans, queries: Sequence[AskQuery], end: float | None = None
+    ) -> "Sequence[AskAnswer | None]":
         """Return the answers to several questions for one page; None for those not made yet.
 
-        Those that take too long for a page are made meanwhile. Arguments and errors are those of
-        `answer`.
+        Those that take too long for a page are made meanwhile. None is begun after ``end``, by
+        default that of a page (`last_wait`). Other arguments and errors are those of `answer`.
         """
-        end = time.monotonic() + _PATIENCE
+        end = last_wait(is_block=False) if end is None else end
         found: list[AskAnswer | None] = []
         with self._in_use(store) as opened:
             for query in queries:
@@ -311,17 +335,28 @@ class ServiceTables:
             return opened.over.get(query)
 
     @contextmanager
-    def _turn(self, opened: _Opened, relations: Relations, seconds: float) -> Iterator[Relations]:
+    def _turn(
+        self,
+        opened: _Opened,
+        relations: Relations,
+        seconds: float,
+        one: "threading.Lock | None" = None,
+    ) -> Iterator[Relations]:
         """Wait until few other questions are being answered, and yield relations for this one.
+
+        Another request may be asking the same question, which has ``one`` lock.
 
         Raises:
             NotReadyError: Others wait, too: threads are left for requests that are no questions.
         """
+        end = time.monotonic() + seconds
         with ExitStack() as held:
-            for semaphore, wait in ((self._queue, 0), (self._gate, seconds)):
-                if not semaphore.acquire(timeout=wait):
+            lock: threading.Semaphore | threading.Lock
+            for lock in (self._queue, one or threading.Lock(), self._gate):
+                wait = 0 if lock is self._queue else max(0, end - time.monotonic())
+                if not lock.acquire(timeout=wait):
                     raise NotReadyError("too many questions are being answered; ask again later")
-                held.callback(semaphore.release)
+                held.callback(lock.release)
             limits = {"seconds": seconds, "keep_on": self._keep_on}
             held.enter_context(self._counted())
             held.enter_context(self._giving_up(opened))
@@ -430,19 +465,20 @@ class ServiceTables:
                     continue
                 try:
                     with (
+                        self._lock_of(opened, query),
                         self._gate,
                         self._counted(),
                         self._giving_up(opened),
                         opened.relations.apart(**limits) as database,
                     ):
                         self._end_if_over()
-                        answer = ask(database, query)
+                        answer = opened.answer_to(query) or ask(database, query)
+                        opened.keep(query, answer)
                 except LimitError as error:
                     opened.over[query] = error
                 except (ArclinkError, NotReadyError):
                     continue  # a page says that the answer is not there
                 else:
-                    opened.keep(query, answer)
                     if query not in opened.answers:
                         opened.over[query] = LimitError(
                             Limit.MEMORY, "it has too many rows to keep"

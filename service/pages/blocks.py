@@ -13,6 +13,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPStatus
+from itertools import groupby
 from pathlib import Path
 from types import CodeType
 from typing import Any, Final, NamedTuple, Protocol
@@ -35,6 +36,7 @@ from arclink.service.pages.requests import View, about, download
 from arclink.service.responses import content_type
 from arclink.service.settings import source_of
 from arclink.service.stores import current_store, stores_of_app
+from arclink.service.tables import NotReadyError
 
 BLOCK: Final = "block"
 """The parameter with the name of a block."""
@@ -178,20 +180,14 @@ def side_formats() -> Mapping[str, list[tuple[str, str]]]:
     }
 
 
-def all_formats(sides: Mapping[str, list[tuple[str, str]]]) -> list[tuple[str, str]]:
-    """Return the names and the addresses of the formats of both sides."""
-    titles = {Direction.IN.value: "linkers", Direction.OUT.value: "led to"}
-    return [(f"{name}: {titles[side]}", href) for side in sides for name, href in sides[side]]
-
-
 def given() -> list[tuple[str, str]]:
     """Return the parameters of this page, without the name of a picture or a block."""
     return [pair for pair in request.args.items(multi=True) if pair[0] not in (_PICTURE, BLOCK)]
 
 
-def block_asked() -> str:
-    """Return the name of the block that this request is for; empty for the page, or a picture."""
-    return "" if _PICTURE in request.args else request.args.get(BLOCK, "")
+def part_asked() -> str:
+    """Return the name of the picture or block that this request is for; empty for the page."""
+    return request.args.get(_PICTURE) or request.args.get(BLOCK, "")
 
 
 def address_of(name: str) -> str:
@@ -227,6 +223,20 @@ def _file_of(name: str, saved: _Saved) -> Response:
     return response
 
 
+class Save(NamedTuple):
+    """What a reader can take away of a block.
+
+    Attributes:
+        tables: The names and the addresses of its rows in all formats.
+        picture: The name of its picture; empty if it has none.
+        what: What it is; empty if the title of the block says it.
+    """
+
+    tables: Sequence[tuple[str, str]] = ()
+    picture: str = ""
+    what: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class PageBlock:
     """A part of a page: what answers one question, or lets a reader ask it.
@@ -236,10 +246,15 @@ class PageBlock:
     Attributes:
         name: Its name in addresses, and its id in the page.
         template: The template of its facts.
-        facts: Returns the words of its template, by name, and its ``pictures``. The page calls it
-            only for a block that is shown or has the picture that is asked for.
+        facts: Returns the words of its template, by name, and its ``pictures``; or why it is
+            ``pending``: a script then fetches it when it is seen. The page calls it only for a
+            block that is shown or has the picture that is asked for.
         title: Its heading; empty if its template has another one, or none.
-        is_narrow: Whether it is next to others on a wide screen, after those that are not.
+        is_narrow: Whether it is next to those beside it that are narrow, too, on a wide screen.
+        saves: What can be taken away of it.
+        href: Where a pending one is alone; empty if that is this page.
+        brings_page: Whether it stands for the rest of the page while it is pending: which blocks
+            there are is known with its answer.
     """
 
     name: str
@@ -247,16 +262,20 @@ class PageBlock:
     facts: Callable[[], Mapping[str, Any]]
     title: str = ""
     is_narrow: bool = False
+    saves: Sequence[Save] = ()
+    href: str = ""
+    brings_page: bool = False
 
-    def html(self, words: Mapping[str, object], room: int) -> str:
-        """Return it as HTML.
+    def html(self, words: Mapping[str, object], room: int) -> tuple[str, bool]:
+        """Return it as HTML, and whether it is pending.
 
         Args:
             words: Those of the page.
             room: Characters of its long addresses of links.
         """
-        shown = render_template("block.html", **{**words, "block": self, **self.facts()})
-        return _bounded(shown, room)
+        facts = self.facts()
+        shown = render_template("block.html", **{**words, "block": self, **facts})
+        return _bounded(shown, room), "pending" in facts
 
 
 site = Blueprint("site", __name__)
@@ -269,6 +288,9 @@ _SHOWN = 400
 """Characters of an address that pages show."""
 _PLACE = re.compile("\0(.*?)\0")
 """Where a page has a block; no text has this character, because `printable` replaces it."""
+_LATER = "a part of this page is being made; ask again in a moment"
+_AGAIN = '<noscript><meta http-equiv="refresh" content="5"></noscript>\n'
+"""How a page with a pending block is shown again without a script."""
 _LONG = re.compile(' href="[^"]{500,}"')
 _MOST_LONG = 150_000
 """Characters of all long addresses of links on one page; its blocks share them evenly."""
@@ -283,7 +305,7 @@ _POLICY = (
 _FETCHED = {
     "browse": "browse/",
     "select": "select",
-    **dict.fromkeys(("start", "page", "unknown", "wrong", "away", "waits"), ""),
+    **dict.fromkeys(("start", "page", "unknown", "wrong", "away"), ""),
 }
 """Path below the service or collection that the script of a page fetches, by template."""
 _ICON = (Path(__file__).parent.parent / "static" / "favicon.svg").read_bytes()
@@ -419,7 +441,7 @@ class PageParts(NamedTuple):
     """What a view or a question shows.
 
     Attributes:
-        blocks: Its blocks, in their order; narrow ones are last.
+        blocks: Its blocks, in their order.
         downloads: Names and addresses of the same for programs.
     """
 
@@ -438,8 +460,8 @@ def rendered(
     """Return a page; or, if the request names one, a picture of it or a block alone.
 
     Args:
-        template: Name of the template, which gets the HTML of the blocks: ``blocks`` by name, and
-            ``columns`` of those that are narrow.
+        template: Name of the template, which gets the HTML of the blocks: ``body`` in their order,
+            or ``blocks`` by name and ``columns`` of those that are narrow; and ``saves``.
         code: Status of the page; errors have no pictures.
         blocks: The blocks of the page.
         alone: Name of the only block to return, empty for all; by default, the parameters of the
@@ -448,33 +470,49 @@ def rendered(
 
     Raises:
         NotFound: The page has no such picture or block.
+        NotReadyError: Whether it has one is known later.
         StoreError: The store cannot be read.
     """
     is_page = code is HTTPStatus.OK
     name = request.args.get(_PICTURE) if alone is None else None
     if name is not None and is_page:
-        known: list[str] = []
-        for block in (None, *blocks):
-            pictures: Pictures = (block.facts() if block else words).get("pictures", {})
+        known, is_pending = list[str](), False
+        for block in (None, *sorted(blocks, key=lambda block: block.name != name)):
+            facts = block.facts() if block else words
+            pictures: Pictures = facts.get("pictures", {})
             if name in pictures:
                 return _file_of(name, pictures[name]())
             known += pictures
+            is_pending = is_pending or "pending" in facts
+        if is_pending:
+            raise NotReadyError(_LATER)
         raise NotFound(_unknown("picture", name, known))
     by_name = {block.name: block for block in blocks}
     room = _MOST_LONG // (len(by_name) + 1)
-    alone = block_asked() if alone is None else alone
+    alone = request.args.get(BLOCK, "") if alone is None else alone
     if alone and is_page:
+        if alone not in by_name and any(block.brings_page for block in blocks):
+            raise NotReadyError(_LATER)
         if alone not in by_name:
             raise NotFound(_unknown("block", alone, by_name))
-        return protected(current_app.make_response(by_name[alone].html(words, room)))
+        html, is_pending = by_name[alone].html(words, room)
+        response = protected(current_app.make_response(html))
+        if is_pending:
+            response.status_code = HTTPStatus.SERVICE_UNAVAILABLE.value
+            response.headers["Retry-After"] = "2"
+        return response
     places = {name: f"\0{name}\0" for name in by_name}
-    frame = render_template(
-        f"{template}.html",
-        blocks={name: place for name, place in places.items() if not by_name[name].is_narrow},
-        columns="".join(places[block.name] for block in blocks if block.is_narrow),
-        **words,
-    )
-    page = _PLACE.sub(lambda place: by_name[place[1]].html(words, room), _bounded(frame, room))
+    body = ""
+    for is_narrow, some in groupby(blocks, lambda block: block.is_narrow):
+        html = "".join(places[block.name] for block in some)
+        body += f'<div class="columns">\n{html}</div>' if is_narrow else html
+    narrow = "".join(places[block.name] for block in blocks if block.is_narrow)
+    saves = [(save.what or block.title, save) for block in blocks for save in block.saves]
+    words |= {"blocks": places, "body": body, "columns": narrow, "saves": saves}
+    frame = _bounded(render_template(f"{template}.html", refresh="\0\0", **words), room)
+    found = {name: by_name[name].html(words, room) for name in _PLACE.findall(frame) if name}
+    found[""] = _AGAIN if any(is_pending for _, is_pending in found.values()) else "", False
+    page = _PLACE.sub(lambda place: found[place[1]][0], frame)
     response = current_app.make_response(page)
     response.status_code = code.value
     return protected(response, _FETCHED.get(template))

@@ -97,7 +97,6 @@ def show_changes(page: PageHistory) -> PageParts:
             "why": why,
             "rows": rows,
             "total": totals[change],
-            "tables": downloads,
         }
         return PageBlock(change.value, "changes", lambda: facts)
 

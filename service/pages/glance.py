@@ -37,7 +37,7 @@ from arclink.service.pages.answers import ASK, LINKS, address_with
 from arclink.service.pages.blocks import (
     PageBlock,
     PageParts,
-    all_formats,
+    Save,
     link_formats,
     shown_of,
     side_files,
@@ -107,7 +107,6 @@ def show_glance(page: PageHistory) -> PageParts:
         return {
             **lanes_facts("hosts-in", f"Hosts that linked to {uri}", lanes, axis, "in", full),
             "caption": "Hosts that linked to it",
-            "what": "who linked to it",
             "more": [*more("host", len(hosts), len(lanes), View.PLACES), every("in")],
         }
 
@@ -119,8 +118,6 @@ def show_glance(page: PageHistory) -> PageParts:
             "caption": "Texts of links to it",
             "column": "Text",
             "wordless": "no words",
-            "tables": table_formats("anchors", given),
-            "what": "anchors",
             "more": [*more("text", len(texts), len(lanes), View.ANCHORS), by_year],
         }
 
@@ -133,7 +130,6 @@ def show_glance(page: PageHistory) -> PageParts:
         return {
             **lanes_facts("hosts-out", f"Hosts linked from {uri}", lanes, axis, "out", most),
             "caption": "Hosts it linked to",
-            "what": "where it led",
             "more": [*more("host", len(found), len(lanes), View.PLACES), every("out")],
         }
 
@@ -149,12 +145,15 @@ def show_glance(page: PageHistory) -> PageParts:
             },
         }
 
+    to, of = side_formats().values()
+    anchors = [Save(table_formats("anchors", given), "anchors")]
+    strip = [Save(picture="through-time")]
     return PageParts(
         [
-            PageBlock("through-time", "through_time", through_time, "Through time"),
-            PageBlock("who", "lanes", who, "Who linked to it", is_narrow=True),
-            PageBlock("anchors", "lanes", words, "In which words", is_narrow=True),
-            PageBlock("where", "lanes", where, "Where it led", is_narrow=True),
+            PageBlock("through-time", "through_time", through_time, "Through time", saves=strip),
+            PageBlock("who", "lanes", who, "Who linked to it", True, [Save(to, "hosts-in")]),
+            PageBlock("anchors", "lanes", words, "In which words", True, anchors),
+            PageBlock("where", "lanes", where, "Where it led", True, [Save(of, "hosts-out")]),
             PageBlock(
                 "further", "further", lambda: {"style": "panel further"}, "Look closer", True
             ),
@@ -202,8 +201,6 @@ def lanes_facts(
         "axis": axis,
         "side": side,
         "scale": scale_of(axis, full, nouns) if axis.units else "",
-        "tables": side_formats().get(side, ()),
-        "picture": name,
         "pictures": {name: partial(_lanes_picture, title, lanes, axis, side, full, nouns)},
     }
 
@@ -320,7 +317,13 @@ def show_places(page: PageHistory) -> PageParts:
                 },
             ),
             *(
-                PageBlock(f"side-{side.value}", "places", partial(side_facts, side), titles[side])
+                PageBlock(
+                    f"side-{side.value}",
+                    "places",
+                    partial(side_facts, side),
+                    titles[side],
+                    saves=[Save(tables[side.value], f"hosts-{side.value}")],
+                )
                 for side in sides
             ),
             PageBlock(
@@ -337,8 +340,7 @@ def show_places(page: PageHistory) -> PageParts:
                     else [],
                 },
             ),
-        ],
-        all_formats({side.value: tables[side.value] for side in sides}),
+        ]
     )
 
 
@@ -348,6 +350,7 @@ ROW = 44
 """Pixels from one neighbour to the next, as in the style sheet."""
 _LEVELS = ("page", "host", "domain")
 _KIND_CHOICES = ("navigation", "resources", "all")
+_LISTS = {Direction.IN.value: "Who linked to it", Direction.OUT.value: "Where it led"}
 _END = 24
 """Number of characters of a URI's end that are always shown."""
 
@@ -430,7 +433,10 @@ def show_graph(page: PageHistory) -> PageParts:
         },
         "grows": _grows(query.uri, by),
     }
-    downloads = table_formats("linkQuery", given) if by == "page" else all_formats(side_formats())
+    downloads = table_formats("linkQuery", given) if by == "page" else ()
+    lists = side_formats() if by != "page" else {}
+    saves = [Save(picture="graph", what="The graph")]
+    saves += [Save(formats, what=_LISTS[side]) for side, formats in lists.items()]
     choices = [
         _choice(asked, "Neighbours are", "by", _LEVELS, by),
         _choice(asked, "Links are", KINDS_TO_FOLLOW.name, _KIND_CHOICES, str(query.kinds)),
@@ -439,7 +445,7 @@ def show_graph(page: PageHistory) -> PageParts:
     return PageParts(
         [
             PageBlock("controls", "choices", lambda: {"moment": moment, "choices": choices}),
-            PageBlock("answer", "graph", lambda: {**facts, "tables": downloads}),
+            PageBlock("answer", "graph", lambda: facts, saves=saves),
         ],
         downloads,
     )

@@ -28,7 +28,14 @@ from arclink.analysis.charts.pictures import Drawing, Strip, scale_of, share, st
 from arclink.analysis.charts.svg import Axis, Bar, Mark, in_words, moment_in_words, most_of
 from arclink.model import Sighting, Timestamp
 from arclink.reasons import Reason
-from arclink.service.pages.blocks import PageBlock, PageParts, link_formats, shown_of, table_formats
+from arclink.service.pages.blocks import (
+    PageBlock,
+    PageParts,
+    Save,
+    link_formats,
+    shown_of,
+    table_formats,
+)
 from arclink.service.pages.requests import PageHistory, View, about, address, download
 from arclink.timestamps import pad_high
 from arclink.uris.surts import method_of_key
@@ -184,7 +191,6 @@ def show_links(page: PageHistory) -> PageParts:
             )
             if getattr(query.direction, f"is_{direction.value}")
         ],
-        "tables": downloads,
         "first": asked.changed({"cursor": None}) if query.cursor is not None else "",
         "later": later,
         "notes": []
@@ -288,13 +294,13 @@ def show_anchors(page: PageHistory) -> PageParts:
         "scale": scale,
         "rows": rows,
         "later": asked.changed({"limit": "0"}) if answer.total > len(answer.anchors) else "",
-        "tables": downloads,
         "pictures": {"anchors": lambda: _picture_of_anchors(answer, rows, axis, scale)},
     }
+    title, saves = "Texts of links to it", [Save(picture="anchors")]
     return PageParts(
         [
             PageBlock("controls", "anchors_form", dict),
-            PageBlock("anchors", "anchors", lambda: facts, "Texts of links to it"),
+            PageBlock("anchors", "anchors", lambda: facts, title, saves=saves),
         ],
         downloads,
     )
@@ -378,7 +384,6 @@ def show_captures(page: PageHistory) -> PageParts:
     facts = {
         "small": f"{page.chronicle.mementos.count:,}",
         "rows": rows,
-        "tables": downloads,
         "first": asked.changed({"from": None}) if asked.get("from") else "",
         "later": asked.changed({"from": explanations[AT_ONCE].memento.timestamp})
         if has_more

@@ -45,13 +45,21 @@ from arclink.service.pages.answers import (
     pairs_query,
     title_of,
 )
-from arclink.service.pages.blocks import PageBlock, PageParts, block_asked, shown_of, table_formats
+from arclink.service.pages.blocks import (
+    PageBlock,
+    PageParts,
+    Save,
+    address_of,
+    part_asked,
+    shown_of,
+    table_formats,
+)
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.glance import Lane, lanes_facts
 from arclink.service.pages.growing import MOST_OPEN, OF_GRAPH, OF_GROWTH, Growing, Growth, grown
 from arclink.service.pages.requests import about, part_of
 from arclink.service.stores import will_change
-from arclink.service.tables import NotReadyError, ServiceTables, limit_in_words
+from arclink.service.tables import NotReadyError, ServiceTables, last_wait, limit_in_words
 from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of, is_ip_address
 
@@ -207,7 +215,6 @@ def show_site(
 
     Raises:
         BadParameterError: A parameter is wrong.
-        NotReadyError: The relations cannot be asked now.
         LimitError: The answer exceeds a limit.
         UsageError: A package is not installed.
         StoreError: The store cannot be read.
@@ -225,7 +232,10 @@ def show_site(
     if name:
         shown, words = _whole(given, growth, query, store, tables)
     else:
-        shown, words = _at_a_glance(given, query, store, tables)
+        try:
+            shown, words = _at_a_glance(given, query, store, tables)
+        except NotReadyError as error:
+            shown, words = PageParts([_page_later(error)]), {}
     return shown, {
         "uri": heading_of(query),
         "subject": _subject(query),
@@ -352,17 +362,21 @@ def _whole(
     if question.words and not query.words:
         controls["note"] = f"Type {WORDS.form.allowed}."
         return PageParts(blocks), words
+    end = last_wait(is_block=part_asked() != "")
     try:
-        answer = tables.answer(store, query)
+        answer = _answered(query, store, tables, end)
+        pictures, growing, unmade, over = _drawn(given, growth, query, answer, store, tables, end)
     except NoTextsError as error:
         controls["note"] = f"Unknown: {error}."
         will_change()
         return PageParts(blocks), words
+    except NotReadyError as error:
+        return PageParts([*blocks, _page_later(error)]), words
     names = answer.table.column_names
-    pictures, growing, unmade, over = _drawn(given, growth, query, answer, store, tables)
     if unmade and not over:
         will_change()
-    controls["has_no_graph"] = OF_GRAPH[0] in unmade and not growing
+    has_no_graph = OF_GRAPH[0] in unmade and not growing
+    controls["has_no_graph"] = has_no_graph and over
     words = {**words, "over": over, "growing": growing}
     everything = [*pairs_of(given, LIMIT.name), (LIMIT.name, "0")]
     downloads = table_formats(f"ask/{query.name}", everything, has_uris=query.has_uris)
@@ -377,7 +391,6 @@ def _whole(
             "found": answer.found,
             "unchanged": answer.unchanged,
             "why_unknown": answer.why_unknown,
-            "tables": downloads,
             "later": address_with([*everything, (ASK, query.name)]) if answer.left_out else "",
         }
 
@@ -385,14 +398,17 @@ def _whole(
     if heading_of(query) and question.basis.value == "part":
         label = "Captures of it"
     captures = partial(captures_facts, query, answer.known, label, texts=answer.texts)
-    blocks.insert(1, PageBlock("captures", "history", captures))
+    saves = [Save(picture="captures", what=label)] if answer.known.captures else []
+    blocks.insert(1, PageBlock("captures", "history", captures, saves=saves))
     if not answer.known.captures:
         return PageParts(blocks, downloads), words
     lanes = _lanes(query, answer)
     if lanes:
-        blocks.append(PageBlock("lanes", "lanes", lambda: lanes, "Through time"))
-    if growing or OF_GRAPH[0] in unmade:
+        saves = [Save(picture="lanes")]
+        blocks.append(PageBlock("lanes", "lanes", lambda: lanes, "Through time", saves=saves))
+    if growing or (has_no_graph and not over):
         facts = {
+            **({} if growing else {"pending": _BEING_MADE}),
             "most_open": MOST_OPEN,
             "period": query.windows.period,
             "pictures": {
@@ -400,11 +416,17 @@ def _whole(
                 **{one: _not_made for one in OF_GRAPH if one in unmade},
             },
         }
-        blocks.append(PageBlock("network", "growing", lambda: facts))
+        saves = [
+            Save([("GEXF for Gephi", address_of("graph"))], "network", "The graph"),
+            Save(picture="matrix", what="Links between its nodes"),
+        ]
+        title = "" if growing else "Around it"
+        blocks.append(PageBlock("network", "growing", lambda: facts, title, saves=saves))
 
     def of_picture(name: str, picture: Drawing) -> Mapping[str, Any]:
         is_part = name in unmade
         return {
+            **({"pending": _BEING_MADE} if is_part and not over else {}),
             "style": "panel",
             "picture": picture,
             "is_part": is_part,
@@ -412,10 +434,43 @@ def _whole(
         }
 
     blocks += [
-        PageBlock(name, "drawing", partial(of_picture, name, picture), picture.title)
+        PageBlock(
+            name,
+            "drawing",
+            partial(of_picture, name, picture),
+            picture.title,
+            saves=[] if over and name in unmade else [Save(picture=name)],
+        )
         for name, picture in pictures.items()
     ]
     return PageParts([*blocks, PageBlock("answer", "rows", rows)], downloads), words
+
+
+_BEING_MADE = "Being made"
+_OF_ANSWER = ("controls", "notes", "captures", "lanes", "answer")
+"""The blocks of a question that do not wait for further answers."""
+
+
+def _page_later(error: NotReadyError) -> PageBlock:
+    """Return what a page has in place of an answer that decides which other blocks it has."""
+    will_change()
+    why = f"{error.why[:1].upper()}{error.why[1:]}"
+    return PageBlock("captures", "history", lambda: {"pending": why}, brings_page=True)
+
+
+def _answered(query: AskQuery, store: Scans, tables: ServiceTables, end: float) -> "AskAnswer":
+    """Return an answer, if it is made up to a time.
+
+    Raises:
+        NotReadyError: It is not.
+        LimitError: It exceeds a limit.
+    """
+    (answer,) = tables.answers(store, [query], end)
+    if answer is None:
+        if error := tables.over_limit(store, query):
+            raise error.with_traceback(None)
+        raise NotReadyError(_BEING_MADE)
+    return answer
 
 
 def _not_made() -> Drawing:
@@ -433,22 +488,26 @@ def _drawn(
     answer: "AskAnswer",
     store: Scans,
     tables: ServiceTables,
+    end: float,
 ) -> tuple[dict[str, Drawing], Growing | None, Sequence[str], str]:
     """Return the pictures of an answer, and the graph that grows if it has links.
 
     The names are those of pictures that are not made yet, or of a part of their rows only. The text
     says why they will not be made; empty if they will be.
+
+    Raises:
+        NotReadyError: The answer that the pictures are drawn from is not made.
     """
     title = title_of(query)
     if query.name == SURVIVAL and answer.left_out:  # a curve has all its months
-        answer = tables.answer(store, replace(query, limit=0))
+        answer = _answered(replace(query, limit=0), store, tables, end)
     if query.name != LINKS:
         return drawn(query, answer, title), None, (), ""
-    over = ""
+    over, latest = "", 0.0 if part_asked() in _OF_ANSWER else end
 
     def answers(queries: Sequence[AskQuery]) -> "Sequence[AskAnswer | None]":
         nonlocal over
-        found = tables.answers(store, queries)
+        found = tables.answers(store, queries, latest)
         for asked, one in zip(queries, found, strict=True):
             if one is None and (error := tables.over_limit(store, asked)):
                 over = limit_in_words(error)
@@ -532,12 +591,10 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> Mapping[str, Any]:
         lanes.append(Lane(label, None, bars, most, ends.first, ends.last, axis.unknown()))
     return {
         **lanes_facts("lanes", title_of(query), lanes, axis, "in", full, nouns),
-        "tables": (),
         "small": f"per cent{nouns[1:]}"
         if is_share
         else f"with the greatest number in one {period.name.lower()}",
         "caption": query.question.asks,
-        "what": query.question.asks,
         "column": what.capitalize(),
         "wordless": "no words or no host",
         "counted": "At most" if is_share else ranks.capitalize(),
@@ -558,7 +615,7 @@ def _units_of(row: Mapping[str, Any], axis: Axis) -> Iterable[str]:
 def _at_a_glance(
     given: Given, query: AskQuery, store: Scans, tables: ServiceTables
 ) -> tuple[PageParts, Mapping[str, Any]]:
-    """Return several questions; those not made yet have no rows. A block alone asks only its own.
+    """Return several questions; those not made yet are pending. A block alone asks only its own.
 
     Raises:
         NotReadyError: The relations cannot be asked now.
@@ -567,10 +624,13 @@ def _at_a_glance(
     """
     has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
     names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
-    is_archive, alone = query.scope is QuestionScope.ARCHIVE, block_asked()
+    is_archive, alone = query.scope is QuestionScope.ARCHIVE, part_asked()
     of_page = ["captures", *(["begin"] if is_archive else []), *names]
-    queries = {name: short_query(given, name) for name in of_page if not alone or alone == name}
-    answers = dict(zip(queries, tables.answers(store, [*queries.values()]), strict=True))
+    is_block = alone in of_page
+    queries = {name: short_query(given, name) for name in of_page}
+    asked = [alone] if is_block else of_page
+    found = tables.answers(store, [queries[name] for name in asked], last_wait(is_block=is_block))
+    answers = dict(zip(asked, found, strict=True))
     over = {
         name: limit_in_words(error)
         for name, answer in answers.items()
@@ -581,38 +641,42 @@ def _at_a_glance(
         will_change()
 
     def panel(name: str) -> Mapping[str, Any]:
-        asked, answer = queries[name], answers[name]
+        answer = answers.get(name)
+        if answer is None:
+            is_over = name in over
+            return {"style": "panel", "over": over[name]} if is_over else {"pending": _BEING_MADE}
         return {
-            **_panel(given, asked, answer),
-            "over": over.get(name),
-            "pictures": {name: partial(_panel_picture, asked, answer, store, tables)},
+            **_panel(given, answer),
+            "pictures": {name: partial(_panel_picture, answer)},
         }
 
+    label, known = "Captures" if is_archive else "Captures of it", answers.get("captures")
+
     def captures() -> Mapping[str, Any]:
-        known, label = answers["captures"], "Captures" if is_archive else "Captures of it"
         if known is None:
-            return {"known": None}
+            return {"known": None} if "captures" in over else {"pending": _BEING_MADE}
         return captures_facts(queries["captures"], known.known, label)
 
-    blocks = [
-        PageBlock("captures", "history", captures),
-        *(
-            PageBlock(name, "panel", partial(panel, name), _asks(query, name), True)
-            for name in names
-        ),
-    ]
+    def block(name: str) -> PageBlock:
+        title, whole = _asks(query, name), _whole_answer(given, queries[name])
+        formats = table_formats(
+            f"ask/{name}",
+            [*(pair for pair in whole if pair[0] != ASK), (LIMIT.name, "0")],
+            has_uris=queries[name].has_uris,
+        )
+        facts, saves = partial(panel, name), [Save(formats, name)]
+        return PageBlock(name, "panel", facts, title, True, saves, address_with(whole))
+
+    has_captures = known is None or known.known.captures
+    saves = [Save(picture="captures", what=label)] if has_captures else []
+    blocks = [PageBlock("captures", "history", captures, saves=saves), *map(block, names)]
     begin = answers.get("begin")
-    return PageParts(blocks), {
-        "beginnings": begin and _beginnings(begin),
-        "waits_for_all": not alone and unmade.issuperset(names),
-    }
+    return PageParts(blocks), {"beginnings": begin and _beginnings(begin)}
 
 
-def _panel_picture(
-    query: AskQuery, answer: "AskAnswer | None", store: Scans, tables: ServiceTables
-) -> Drawing:
+def _panel_picture(answer: "AskAnswer") -> Drawing:
     """Return the first rows of an answer, with their numbers or times."""
-    answer = answer or tables.answer(store, query)
+    query = answer.query
     what, ranks = query.question.columns[0], query.question.ranks
     rows = answer.table.to_pylist()
     most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
@@ -664,32 +728,28 @@ def _asks(query: AskQuery, name: str) -> str:
     return _FROM_OUTSIDE[name][query.scope is QuestionScope.ARCHIVE]
 
 
-def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> dict[str, Any]:
-    """Return the first rows of an answer; without it, where it will be.
+def _whole_answer(given: Given, query: AskQuery) -> list[tuple[str, str]]:
+    """Return the parameters of the page with the whole answer to a question at a glance."""
+    external = [(EXTERNAL.name, "true")] if query.is_external else []
+    return [*pairs_of(given, EXTERNAL.name), (ASK, query.name), *external]
+
+
+def _panel(given: Given, answer: "AskAnswer") -> dict[str, Any]:
+    """Return the first rows of an answer.
 
     A row is what it is about, why it is in the list, and its number or time.
     """
-    question = query.question
-    pairs = [*pairs_of(given, EXTERNAL.name), (ASK, query.name)]
-    external = [(EXTERNAL.name, "true")] if query.is_external else []
-    href = address_with([*pairs, *external])
+    query, question = answer.query, answer.query.question
+    whole = _whole_answer(given, query)
     what, column = question.columns[0], question.ranks or "last"
-    shown = [] if answer is None else cells(query, answer)
     has_times = question.period is not None or question.compares or not question.ranks
     return {
         "style": "panel",
-        "href": href,
         "column": _COLUMNS.get(query.name, question.ranks or "last seen"),
-        "rows": [(row[what], row.get("state"), row[column]) for row in shown],
-        "is_made": answer is not None,
-        "unknown": answer is not None and answer.unknown,
-        "total": answer is not None and answer.total,
+        "rows": [(row[what], row.get("state"), row[column]) for row in cells(query, answer)],
+        "unknown": answer.unknown,
+        "total": answer.total,
         # Where the answer is that has links within a site, too.
-        "inside": address_with(pairs) if query.is_external else "",
-        "by_year": "" if has_times else f"{href}&{BY.name}=year",
-        "tables": table_formats(
-            f"ask/{query.name}",
-            [*(pair for pair in pairs if pair[0] != ASK), *external, (LIMIT.name, "0")],
-            has_uris=query.has_uris,
-        ),
+        "inside": address_with(whole[:-1]) if query.is_external else "",
+        "by_year": "" if has_times else address_with([*whole, (BY.name, "year")]),
     }

@@ -244,7 +244,7 @@ async function grow(address, name, isAgain = false) {
     history.replaceState(null, "", url);
     const focus = document.activeElement?.closest("[data-node]")?.dataset.node;
     const isOpen = section.querySelector(".nodes").open;
-    for (const part of ["#network", "#about-graph", "#against", ".picture"]) {
+    for (const part of ["#network", "#about-graph", "#against", ".picture", "#save"]) {
       const [old, fresh] = [document.querySelector(part), page.querySelector(part)];
       if (old && fresh) old.replaceWith(fresh);
     }

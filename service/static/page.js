@@ -1,6 +1,7 @@
 // Additions to pages that are complete without a script: a slider through time, its animation, and
 // highlighted lines of the graph. Each position of the slider is an address (`at`), so that the back
 // button works and the address of a view can be shared.
+import "./arrive.js";
 import "./complete.js";
 import { fetchPage } from "./fetch_page.js";
 import "./save.js";
@@ -52,7 +53,7 @@ async function show(address, isStep) {
     old.querySelector(".steps").replaceWith(fresh.querySelector(".steps"));
     if (!isStep || isPlaying) range.value = fresh.querySelector(".slider").value;
     range.setAttribute("aria-valuetext", fresh.querySelector(".slider").getAttribute("aria-valuetext"));
-    for (const part of [".narrow", ".choice", ".downloads", ".about"]) {
+    for (const part of [".narrow", ".choice", "#save", ".about"]) {
       const [here, there] = [document.querySelector(part), page.querySelector(part)];
       if (here && there && !here.contains(document.activeElement)) here.replaceWith(there);
     }
@@ -102,5 +103,9 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("pointerover", (event) => light(event.target));
 document.addEventListener("focusin", (event) => light(event.target));
+// The graph is drawn by a script of its own, once it is there.
+const draw = () => { if (document.getElementById("grows")) import("./grow.js"); };
+document.addEventListener("arrived", draw);
+draw();
 addEventListener("popstate", () => { isPlaying = false; show(new URL(location.href), false); });
 prepare();

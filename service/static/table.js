@@ -32,22 +32,28 @@ function filter(table, words, status) {
   status.textContent = wanted.length ? `${shown.toLocaleString("en")} of ${where}` : "";
 }
 
-for (const table of document.querySelectorAll("table[data-sortable]")) {
-  [...table.tHead.rows[0].cells].forEach((cell, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "sort";
-    button.append(...cell.childNodes);
-    button.addEventListener("click", () => sort(table, column));
-    cell.append(button);
-  });
-  const label = document.createElement("label");
-  const field = document.createElement("input");
-  const status = document.createElement("span");
-  label.className = "filter";
-  status.setAttribute("role", "status");
-  field.type = "search";
-  field.addEventListener("input", () => filter(table, field.value, status));
-  label.append("Only rows with ", field, " ", status);
-  table.parentElement.before(label);
+function prepare() {
+  for (const table of document.querySelectorAll("table[data-sortable]:not(.is-sortable)")) {
+    table.classList.add("is-sortable");
+    [...table.tHead.rows[0].cells].forEach((cell, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...cell.childNodes);
+      button.addEventListener("click", () => sort(table, column));
+      cell.append(button);
+    });
+    const label = document.createElement("label");
+    const field = document.createElement("input");
+    const status = document.createElement("span");
+    label.className = "filter";
+    status.setAttribute("role", "status");
+    field.type = "search";
+    field.addEventListener("input", () => filter(table, field.value, status));
+    label.append("Only rows with ", field, " ", status);
+    table.parentElement.before(label);
+  }
 }
+
+document.addEventListener("arrived", prepare);
+prepare();

@@ -262,7 +262,9 @@ def looking(
         "console",
         lambda message: (
             seen.errors.append(message.text)
-            if message.type in ("error", "warning") and _ABOUT_SPEED not in message.text
+            if message.type in ("error", "warning")
+            and _ABOUT_SPEED not in message.text
+            and not ("block=" in message.location["url"] and "status of 503" in message.text)
             else None
         ),
     )

@@ -117,9 +117,8 @@ def test_a_click_adds_neighbours_in_place_and_the_address_follows(
             "Who linked to it",
             "Its captures",
         }
-        saved = [
-            link.get_attribute("href") or "" for link in all_of(page, "#about-graph .save a").all()
-        ]
+        links = all_of(page, "#save a[href*='picture=network'], #save a[href*='picture=graph']")
+        saved = [link.get_attribute("href") or "" for link in links.all()]
         assert len(saved) == 2
         assert all(f"open={name}" in href for href in saved)
         page.reload()

@@ -26,6 +26,12 @@ PAGES = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pages wait for their answers, also on a busy machine."""
+    monkeypatch.setattr("arclink.service.tables._PATIENCE", 60.0)
+
+
 @pytest.fixture
 def store() -> MemoryStore:
     return MemoryStore(PAGES)

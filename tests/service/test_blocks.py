@@ -51,12 +51,6 @@ ADDRESSES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let pages wait for their answers, also on a busy machine."""
-    monkeypatch.setattr("arclink.service.tables._PATIENCE", 60.0)
-
-
 def with_block(address: str, name: str) -> str:
     if address.startswith("browse/"):  # what is after an archived address belongs to it
         _, time, uri = address.split("/", 2)
@@ -92,7 +86,7 @@ def check_blocks(client: FlaskClient, address: str) -> None:
 
 def inside(html: str) -> str:
     """Return the part of a piece of a page that is not its head, or what programs read."""
-    return html.partition('<div id="view">')[2].partition('<aside class="downloads"')[0]
+    return html.partition('<div id="view">')[2].partition('<section id="save"')[0]
 
 
 @pytest.mark.parametrize("name", ["block", "picture"])
@@ -147,9 +141,9 @@ def test_a_question_alone_is_asked_alone(
     asked: list[list[str]] = []
     answers = ServiceTables.answers
 
-    def noted(tables: ServiceTables, store: object, queries: list[object]) -> object:
+    def noted(tables: ServiceTables, store: object, queries: list[object], *end: object) -> object:
         asked.append([query.name for query in queries])  # type: ignore[attr-defined]
-        return answers(tables, store, queries)  # type: ignore[arg-type]
+        return answers(tables, store, queries, *end)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ServiceTables, "answers", noted)
     address = "?uri=*.a.example"
@@ -165,15 +159,17 @@ def test_a_block_that_is_not_made_has_no_validator(
 ) -> None:
     """Its address is that of its answer, later; the way to try again is the page."""
     address = "?uri=*.a.example"
-    monkeypatch.setattr(ServiceTables, "answers", lambda _, __, queries: [None for _ in queries])
-    block = client.get(with_block(address, "led-to"))
-    assert "This takes longer than a page waits" in block.text
+    with monkeypatch.context() as patched:
+        patched.setattr(ServiceTables, "answers", lambda *given: [None] * len(given[2]))
+        block = client.get(with_block(address, "led-to"))
+        assert block.text in client.get(f"/{address}").text
+    assert (block.status_code, block.headers["Retry-After"]) == (503, "2")
+    assert 'data-block="led-to" aria-busy="true"' in block.text
     assert "ETag" not in block.headers
-    assert '<a href="?uri=%2A.a.example">Reload</a>' in block.text
-    monkeypatch.undo()
+    assert '<a href="?uri=%2A.a.example">so can you</a>' in block.text
     made = client.get(with_block(address, "led-to"))
     assert "ETag" in made.headers
-    assert "takes longer" not in made.text
+    assert "data-block" not in made.text
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,6 @@ WEB = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let pages wait for their answers, also on a busy machine."""
-    monkeypatch.setattr("arclink.service.tables._PATIENCE", 60.0)
-
-
 @pytest.fixture(scope="module")
 def web() -> FlaskClient:
     return client_of(lambda: MemoryStore(WEB))
@@ -321,16 +315,20 @@ def test_what_is_not_made_yet_is_said_and_has_no_validator(
     monkeypatch.setattr("arclink.service.tables.ServiceTables._prepare", lambda *_: None)
     monkeypatch.setattr("arclink.service.tables._PATIENCE", -1.0)
     for query in (OF_PAGE, "?ask=host-links&by=year"):
+        monkeypatch.setattr("arclink.service.tables._SECONDS", 60.0)
+        assert client.get(f"/{query}&block=answer").status_code == HTTPStatus.OK
+        monkeypatch.setattr("arclink.service.tables._SECONDS", -1.0)
         first = client.get(f"/{query}")
         assert first.status_code == HTTPStatus.OK
         assert "ETag" not in first.headers
         assert "Last-Modified" not in first.headers
-        assert "The graph is being made" in words(LexborHTMLParser(first.data))
+        pending = LexborHTMLParser(first.data).css("[data-block=network] [role=status]")
+        assert [words(node) for node in pending] == ["Being made."]
         for name in ("network", "matrix", "graph"):
             picture = client.get(f"/{query}&picture={name}")
             assert picture.status_code == HTTPStatus.SERVICE_UNAVAILABLE
             assert picture.headers["Retry-After"]
-    assert "Only the greatest rows were read yet" in words(LexborHTMLParser(first.data))
+    assert LexborHTMLParser(first.data).css_first("[data-block=matrix-2009]")
     picture = client.get("/?ask=host-links&by=year&picture=matrix-2009")
     assert picture.status_code == HTTPStatus.SERVICE_UNAVAILABLE
     monkeypatch.setattr("arclink.service.tables._PATIENCE", 60.0)

@@ -34,12 +34,6 @@ OF_HOSTS = re.compile("picture=hosts-(?:in|out)-([a-z]+)$")
 """The address of a list of hosts in a format."""
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let pages wait for their answers, also on a busy machine."""
-    monkeypatch.setattr("arclink.service.tables._PATIENCE", 60.0)
-
-
 @pytest.mark.parametrize("query", PAGES)
 def test_everything_to_save_is_there(client: FlaskClient, query: str) -> None:
     shown = page(client, query)
@@ -75,16 +69,28 @@ def test_everything_to_save_is_there(client: FlaskClient, query: str) -> None:
     assert all(node.parent and "hidden" in node.parent.attributes for node in buttons)
 
 
-def test_every_table_has_buttons(client: FlaskClient) -> None:
+def test_one_place_of_a_page_has_all_that_can_be_saved(client: FlaskClient) -> None:
     for query in PAGES:
         shown = page(client, query)
-        for table in shown.css("#view table, .columns table"):
-            section = table.parent
-            while section is not None and not section.css(".save"):
-                section = section.parent
-            assert section is not None, (query, words(table))
-            assert section.tag in ("section", "div"), query
-            assert section.attributes.get("id") != "view" or "ask=" in query, query
+        (save,) = shown.css("#save")
+        titles = [words(title) for title in save.css("dt")]
+        assert len({*titles}) == len(titles), query
+        assert len(shown.css(".save")) == len(save.css(".save")) <= 1
+        assert len(save.css(".cite")) == (0 if "select" in query else 1), query
+        pictures = [one for one in hrefs(shown, "#save a") if "picture=" in one]
+        assert len({*pictures}) == len(pictures), query
+        assert titles or "view=text" in query
+
+
+def test_what_a_page_lists_has_its_pictures(client: FlaskClient) -> None:
+    """Each block that has pictures names them, and no other one."""
+    for query in PAGES[:-1]:
+        saved = {one.rpartition("picture=")[2] for one in hrefs(page(client, query), "#save a")}
+        detail = client.get(f"/{query}{'&' if query else '?'}picture=never").get_json()["detail"]
+        known = {*detail.rstrip(".").partition("it has: ")[2].split(", ")} - {"none"}
+        assert {one for one in saved if "=" not in one and "/" not in one} >= known - {
+            one for one in known if one.startswith("hosts-") and one.count("-") > 1
+        }, query
 
 
 def test_only_rows_that_are_pages_are_offered_to_crawlers(client: FlaskClient) -> None:

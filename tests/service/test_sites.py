@@ -1,6 +1,7 @@
 """Pages about a site or the whole archive, and questions over HTTP while relations are made."""
 
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from http import HTTPStatus
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from arclink.analysis.questions.asking import ask
 from arclink.analysis.questions.completion import addresses_like
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.table import QUESTIONS
@@ -43,7 +45,7 @@ ENDLESS = "SELECT 0 AS number, NULL AS period, count(*) AS text FROM range(10000
 def glance(client: FlaskClient, query: str) -> LexborHTMLParser:
     """Return a page at a glance, when all its answers are made."""
     end = time.monotonic() + 60
-    while "reload in a moment" in words(shown := page(client, query)).lower():
+    while (shown := page(client, query)).css("[data-block]"):
         assert time.monotonic() < end
         time.sleep(0.1)
     return shown
@@ -76,7 +78,7 @@ def test_a_page_shows_the_rows_of_the_answer(client: FlaskClient, name: str, abo
             if isinstance(value, int | float) and column not in ("status", "status_before")
         ]
         assert [float(words(cell).split()[0]) for cell in row.css("td.number")] == numbers
-    assert f"ask/{name}?" in hrefs(shown, ".downloads a")[0]
+    assert f"ask/{name}?" in hrefs(shown, "#save a")[0]
     if rows:
         told = zip(shown.css(".columns-told dt"), shown.css(".columns-told dd"), strict=True)
         assert [
@@ -390,12 +392,17 @@ def test_a_request_never_makes_relations_and_says_so(tmp_path: Path) -> None:
         assert first.headers["Retry-After"]
     completed = client.get("/complete?begins=a.")
     assert (completed.status_code, completed.data) == (HTTPStatus.NO_CONTENT, b"")
-    waits = client.get("/?ask=anchors", headers={"Accept": "text/html"})
-    front = client.get("/")
+    assert client.get("/?ask=anchors&block=answer").status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    alone = client.get("/?ask=anchors&block=captures")
+    waits, front = client.get("/?ask=anchors"), client.get("/")
     end = time.monotonic() + 60
     while (answer := client.get("/ask/linkers")).status_code == 503 and time.monotonic() < end:
         time.sleep(0.2)
-    assert waits.status_code in (200, 503)
+    assert (alone.status_code, alone.headers["Retry-After"]) == (503, "2")
+    assert alone.text in waits.text
+    assert "The tables of this store are being made." in words(LexborHTMLParser(waits.data))
+    assert LexborHTMLParser(waits.data).css("form.narrow, #save .cite")
+    assert (waits.status_code, waits.headers.get("ETag")) == (200, None)
     assert (front.status_code, front.headers.get("ETag")) == (200, None)
     assert answer.get_json()["total"] == 2
 
@@ -416,29 +423,66 @@ def test_answers_that_take_long_are_made_meanwhile(
     own_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arclink.service.tables._PATIENCE", -1)
-    for query in (SITE, ""):
+    for query in (SITE, "", "?ask=linkers"):
         first = own_client.get(f"/{query}")
-        assert "takes longer than a page waits" in words(LexborHTMLParser(first.data))
+        shown = LexborHTMLParser(first.data)
+        pending = shown.css("[data-block]")
+        assert len(pending) == (1 if "ask" in query else len(shown.css("#save dl div")))
+        assert {words(part.css_first("[role=status]")) for part in pending} == {"Being made."}
+        assert shown.css_first("noscript meta[http-equiv=refresh]")
         assert "ETag" not in first.headers  # else a browser that reloads it gets a 304
-    end = time.monotonic() + 60
-    while "takes longer" in words(page(own_client, SITE)) and time.monotonic() < end:
-        time.sleep(0.1)
+    glance(own_client, SITE)
     last = own_client.get(f"/{SITE}")
     assert len(LexborHTMLParser(last.data).css(".panel tbody tr")) > 3
     known = {"If-None-Match": last.headers["ETag"]}
     assert own_client.get(f"/{SITE}", headers=known).status_code == 304
 
 
-def test_a_front_page_whose_answers_are_all_being_made_says_so_once(
+def test_a_part_alone_waits_for_its_answer(
     own_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def not_made(tables: ServiceTables, store: object, queries: list[AskQuery]) -> list[None]:
-        return [None for _ in queries]
+    """So does its picture; a page is there at once."""
+    monkeypatch.setattr("arclink.service.tables._PATIENCE", -1)
+    monkeypatch.setattr(ServiceTables, "_prepare", lambda *_: False)
+    for address, part in ((f"/{SITE}", "broken"), ("/?ask=pages", "captures")):
+        assert "Being made" in own_client.get(address).text
+        alone = own_client.get(f"{address}&block={part}")
+        assert (alone.status_code, "data-block" in alone.text) == (HTTPStatus.OK, False)
+        assert alone.text in own_client.get(address).text
+    assert own_client.get(f"/{SITE}&picture=linkers").mimetype == "image/svg+xml"
+    monkeypatch.setattr("arclink.service.tables._SECONDS", -1)
+    for part in ("block=hosts", "picture=hosts"):
+        waits = own_client.get(f"/{SITE}&{part}")
+        assert waits.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+        assert waits.headers["Retry-After"]
+        assert "ETag" not in waits.headers
 
-    monkeypatch.setattr(ServiceTables, "answers", not_made)
-    shown = page(own_client, "")
-    assert not shown.css(".panel")
-    assert words(shown).count("This takes longer than a page waits") == 1
+
+def test_a_question_that_several_ask_is_answered_once(
+    own_client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By those who wait for it, and by what is made meanwhile."""
+    asked = Counter[AskQuery]()
+
+    def slow(database: Any, query: AskQuery) -> Any:
+        asked[query] += 1
+        time.sleep(0.3)
+        return ask(database, query)
+
+    monkeypatch.setattr("arclink.analysis.questions.asking.ask", slow)
+    monkeypatch.setattr("arclink.service.tables._PATIENCE", -1)
+    assert "Being made" in own_client.get(f"/{SITE}").text
+    with ThreadPoolExecutor(3) as threads:
+        alone = [
+            threads.submit(own_client.application.test_client().get, f"/{SITE}&block={name}")
+            for name in ("hosts", "hosts", "captures")
+        ]
+        assert {one.result().status_code for one in alone} == {HTTPStatus.OK}
+    glance(own_client, SITE)
+    assert {*asked.values()} == {1}
+    (opened,) = own_client.application.extensions["arclink"].tables._opened.values()
+    assert len(opened.answers) == len(asked)
+    assert not [*opened.asked], "a lock is kept"
 
 
 def test_rows_with_one_number_are_drawn_in_the_order_of_the_answer() -> None:
@@ -463,7 +507,7 @@ def test_answers_about_the_archive_are_kept_for_the_next_process(
     path = store_with_tables(tmp_path)
     monkeypatch.setattr("arclink.service.tables._PATIENCE", -1)
     client = client_of(str(path))
-    assert "takes longer" in client.get("/").text
+    assert "data-block" in client.get("/").text
     end = time.monotonic() + 60
     kept = tmp_path / "links.db.tables" / "answers"
     while not kept.exists() and time.monotonic() < end:
@@ -474,13 +518,13 @@ def test_answers_about_the_archive_are_kept_for_the_next_process(
     assert next_process == shown
     hides = Settings(embargo=Embargo(prefixes=(Surt("example,b)/"),)))
     hidden = client_of(str(path), hides).get("/").text
-    assert "takes longer" in hidden
+    assert "data-block" in hidden
     assert "Official site" not in hidden
     with open_store(str(path), create=True) as store:
         store.forget(Takedown(Forgotten(Surt("example,b)/")), "", "2026-11-26T00:00:00Z"))
         relations_of(str(path), store)
     assert not kept.exists()
-    assert "takes longer" in client.get("/").text
+    assert "data-block" in client.get("/").text
 
 
 def test_questions_go_on_while_a_subset_is_opened(
@@ -622,7 +666,7 @@ def test_the_front_without_tables_has_pages_to_begin_with(tmp_path: Path) -> Non
     client = client_of(str(store))
     front = page(client)
     assert [words(node) for node in front.css(".beginnings .title")] == [A, "http://b.example/"]
-    assert "What the archive is about: " in words(front)
+    assert words(front.css_first("[data-page] [role=status]")).startswith("The tables of this")
     for href in hrefs(front, "ul.beginnings a"):
         found = client.get(f"/{href}", follow_redirects=True)
         assert found.status_code == 200, href

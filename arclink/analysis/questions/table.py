@@ -33,6 +33,16 @@ class QuestionScope(Enum):
     """All URIs."""
 
 
+class Group(Enum):
+    """What questions are about, as people read it."""
+
+    WHO = "Who links"
+    WORDS = "In which words"
+    CHANGED = "What changed"
+    MISSING = "What is missing"
+    IN_IT = "What is in it"
+
+
 class Basis(Enum):
     """The captures that an answer is read from: without any, nothing is known."""
 
@@ -69,7 +79,13 @@ class Question:
     """A question.
 
     Attributes:
-        asks: The question, as people read it.
+        group: What it is about.
+        listed: The parts after which it is asked next, by their first letters: page, host, domain,
+            archive; of prefixes as of hosts.
+        sentence: The question, as people read it, with ``{it}`` for the part, and ``{words}`` for
+            words to find.
+        of_archive: The same about the whole archive; empty if it is never about that.
+        then: The same after another question about the same part; ``{year}`` is a year.
         title: Its name in lists, as people read it.
         rows: What a row is, and in which order rows are.
         counts: What ``from`` and ``to`` limit, and what a page and a target are: one sentence.
@@ -94,7 +110,11 @@ class Question:
         apart: Why rows of several archives never become one; empty if rows with one name do.
     """
 
-    asks: str
+    group: Group
+    listed: str
+    sentence: str
+    of_archive: str
+    then: str
     title: str
     rows: str
     counts: str
@@ -116,6 +136,16 @@ class Question:
     has_variants: bool = False
     lacks: tuple[str, ...] = ()
     apart: str = ""
+
+    @property
+    def asks(self) -> str:
+        """The question about any part."""
+        return self.sentence.format(it="it", words="words")
+
+    def asks_about(self, part: str, words: str = "words") -> str:
+        """Return the question about a part, or about the whole archive if it has no name."""
+        sentence = self.sentence if part else self.of_archive
+        return sentence.format(it=part, words=words)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -308,6 +338,10 @@ COUNTS_OF_CAPTURES = ("captures", "pages", "success", "redirects", "errors", "kn
 
 QUESTIONS: Mapping[str, Question] = {
     "linkers": Question(
+        Group.WHO,
+        "hda",
+        "Who linked to {it}?",
+        "Which sites linked to others?",
         "Who linked to it?",
         "Linkers",
         "A row for each host, domain or page that links to it, those with most links first. By "
@@ -322,7 +356,11 @@ QUESTIONS: Mapping[str, Question] = {
         names_linkers=True,
     ),
     "new-lost": Question(
+        Group.CHANGED,
+        "phda",
+        "Which links to {it} appeared and disappeared?",
         "Which links appeared and disappeared?",
+        "Which links came and went?",
         "New and lost links",
         "A row for each host, domain or page whose links to it began or ended, in the period in "
         "which they did. A link is a page and a target; one that was missing for a while counts "
@@ -335,7 +373,11 @@ QUESTIONS: Mapping[str, Question] = {
         apart="a link that is new in one archive may be older in another one",
     ),
     "first-linkers": Question(
-        "Who linked to it first?",
+        Group.WHO,
+        "phda",
+        "Who linked to {it} first?",
+        "Who linked to others first?",
+        "Which of them were new in {year}?",
         "First linkers",
         "A row for each page, host or domain that links to it, in the period of its first link, "
         "oldest first. Each variant of a page has a row.",
@@ -347,7 +389,11 @@ QUESTIONS: Mapping[str, Question] = {
         has_variants=True,
     ),
     "diff": Question(
+        Group.CHANGED,
+        "hda",
+        "What changed on {it} between two times?",
         "What changed between two times?",
+        "Which pages changed between two times?",
         "Changed",
         "A row for each page that differs between its newest captures by the end of `from` and by "
         "the end of `to`; without these times, between its first and its last capture. Only "
@@ -371,6 +417,10 @@ QUESTIONS: Mapping[str, Question] = {
         apart="another archive may have captures between the two that are compared",
     ),
     "anchors": Question(
+        Group.WORDS,
+        "hda",
+        "With which words was {it} linked?",
+        "With which words did sites link to each other?",
         "With which words?",
         "Anchors",
         "A row for each text of links to it, those with most links first. The command "
@@ -383,6 +433,10 @@ QUESTIONS: Mapping[str, Question] = {
         groups=SliceGroups.TEXTS,
     ),
     "typical-anchors": Question(
+        Group.WORDS,
+        "phda",
+        "Which words are typical of links to {it}?",
+        "Which words are typical of links?",
         "Which words are typical of it?",
         "Typical anchors",
         "A row for each text of links to it, or each word of these, those with the greatest weight "
@@ -396,7 +450,11 @@ QUESTIONS: Mapping[str, Question] = {
         has_terms=True,
     ),
     "new-anchors": Question(
-        "Which words appeared and disappeared?",
+        Group.WORDS,
+        "phda",
+        "Which words of links to {it} are new, and which are gone?",
+        "Which words of links are new, and which are gone?",
+        "Which words are new?",
         "New and lost anchors",
         "A row for each text of links to it that is in one of the last two periods and not in the "
         "other: it came or went. `pages` and `hosts` are those of the period that has it; in the "
@@ -413,7 +471,11 @@ QUESTIONS: Mapping[str, Question] = {
         apart="only pages that one archive has in both periods are compared",
     ),
     "most-linked": Question(
+        Group.WHO,
+        "hda",
+        "Which pages of {it} are most linked?",
         "What is most linked?",
+        "Which pages do they link to most?",
         "Most linked",
         "A row for each page, host or domain that links lead to, those with most linking hosts "
         "first.",
@@ -425,6 +487,10 @@ QUESTIONS: Mapping[str, Question] = {
         groups=SliceGroups.TARGETS,
     ),
     "rising": Question(
+        Group.CHANGED,
+        "hda",
+        "Which pages of {it} are linked more and more?",
+        "What is linked more and more?",
         "What is linked more and more?",
         "Rising",
         "A row for each page, host or domain with more linking pages in the last period than in "
@@ -440,7 +506,11 @@ QUESTIONS: Mapping[str, Question] = {
         apart="only pages that one archive has in both periods are compared",
     ),
     "broken": Question(
+        Group.MISSING,
+        "hda",
+        "Which pages of {it} are linked, but were never captured, or only as an error?",
         "What is linked, but was never captured, or only as an error?",
+        "What is linked, but not there?",
         "Broken",
         "A row for each page, host or domain, those with most linking hosts first.",
         "`from` and `to` limit the captures of linking pages, and those of targets count at any "
@@ -452,6 +522,10 @@ QUESTIONS: Mapping[str, Question] = {
         apart="another archive may have captured it",
     ),
     "gaps": Question(
+        Group.MISSING,
+        "",
+        "Which pages of {it} are linked, but were never captured?",
+        "What is linked, but was never captured?",
         "What is linked, but was never captured?",
         "Gaps",
         "A row for each page, host or domain that links lead to, that was never captured, and that "
@@ -464,7 +538,11 @@ QUESTIONS: Mapping[str, Question] = {
         apart="another archive may have captured it",
     ),
     "stale": Question(
+        Group.MISSING,
+        "hda",
+        "Which pages of {it} are still linked, but were not captured again?",
         "What is still linked, but was not captured again?",
+        "What should be captured again?",
         "Stale",
         "A row for each page, host or domain that was captured, but not since `from`, although "
         "captures since then link to it; without `from`, not since the captures that link to it. "
@@ -477,6 +555,10 @@ QUESTIONS: Mapping[str, Question] = {
         apart="another archive may have captured it since",
     ),
     "tlds": Question(
+        Group.WHO,
+        "hda",
+        "From which top-level domains was {it} linked?",
+        "From which top-level domains do links come?",
         "From which top-level domains?",
         "Top-level domains",
         "A row for each top-level domain of pages that link to it, those with most domains first.",
@@ -487,7 +569,11 @@ QUESTIONS: Mapping[str, Question] = {
         level=None,
     ),
     "led-to": Question(
-        "Where did it lead?",
+        Group.IN_IT,
+        "hda",
+        "Where did {it} lead?",
+        "Which sites did others link to?",
+        "Where does it lead?",
         "Led to",
         "A row for each host, domain or page that it links to, those with most links first. URIs "
         "without host, such as mailto:, are one row without name at the levels of hosts and "
@@ -499,7 +585,11 @@ QUESTIONS: Mapping[str, Question] = {
         Basis.PART,
     ),
     "host-links": Question(
-        "What links to what around it?",
+        Group.WHO,
+        "hda",
+        "Who links to whom around {it}?",
+        "Who links to whom?",
+        "Who links to whom around it?",
         "Graph",
         "A row for each pair of hosts, domains or pages of which the first links to the second, "
         "and at least one is in the part; those with most links first. Links of a host to itself "
@@ -510,6 +600,10 @@ QUESTIONS: Mapping[str, Question] = {
         ("source", "target", "links", "pages", "mementos", "first", "last"),
     ),
     "common": Question(
+        Group.WHO,
+        "",
+        "Who links to all of {it}?",
+        "",
         "Who links to all of these?",
         "Common linkers",
         "A row for each host, domain or page that links to each of the addresses, those with most "
@@ -522,7 +616,11 @@ QUESTIONS: Mapping[str, Question] = {
         apart="a page may link to one address in one archive and to another one in another archive",
     ),
     "linked-with": Question(
-        "What else do its linkers link to?",
+        Group.WHO,
+        "phd",
+        "What else do the linkers of {it} link to?",
+        "",
+        "What else do they link to?",
         "Linked with it",
         "A row for each host, domain or page that is linked from the same contents of pages, "
         "those with most linking hosts first. It needs an address.",
@@ -533,6 +631,10 @@ QUESTIONS: Mapping[str, Question] = {
         needs_address=True,
     ),
     "captures": Question(
+        Group.IN_IT,
+        "hda",
+        "When was {it} captured?",
+        "When was the archive captured?",
         "When was it captured?",
         "Captures",
         "A row for each period, oldest first.",
@@ -545,7 +647,11 @@ QUESTIONS: Mapping[str, Question] = {
         is_of_links=False,
     ),
     "churn": Question(
-        "How many links did its pages gain and lose?",
+        Group.CHANGED,
+        "hda",
+        "How many links did the pages of {it} gain and lose?",
+        "How many links did pages gain and lose?",
+        "How many links did they gain and lose?",
         "Churn",
         "A row for each host, domain or page of it with captures that can be compared, those with "
         "most changes first. Each capture with known links is compared with the one before it of "
@@ -560,7 +666,11 @@ QUESTIONS: Mapping[str, Question] = {
         apart="another archive may have captures between two that are compared",
     ),
     "survival": Question(
-        "How long do its links last?",
+        Group.CHANGED,
+        "hda",
+        "How long do links on {it} last?",
+        "How long do links last?",
+        "How long do links last?",
         "Survival",
         "A row for each month of age of the links of its pages, up to that of the oldest: the "
         "share that lives longer, as Kaplan and Meier estimate it. Periods are those in which "
@@ -577,6 +687,10 @@ QUESTIONS: Mapping[str, Question] = {
         "for longer",
     ),
     "hosts": Question(
+        Group.IN_IT,
+        "da",
+        "Which hosts does {it} have?",
+        "Which hosts does the archive have?",
         "Which hosts does it have?",
         "Hosts",
         "A row for each host or domain that was captured, those with most captures first.",
@@ -587,6 +701,10 @@ QUESTIONS: Mapping[str, Question] = {
         is_of_links=False,
     ),
     "begin": Question(
+        Group.IN_IT,
+        "",
+        "Where is a good place to begin in {it}?",
+        "Where is a good place to begin?",
         "Where is a good place to begin?",
         "Begin here",
         "A row for each of up to ten pages of each host that were captured as HTML without error. "
@@ -603,6 +721,10 @@ QUESTIONS: Mapping[str, Question] = {
         apart="a row is the place of a page among those of one archive",
     ),
     "pages": Question(
+        Group.IN_IT,
+        "hda",
+        "Which pages does {it} have?",
+        "Which pages does the archive have?",
         "Which pages does it have?",
         "Pages",
         "A row for each page that was captured, those with most captures first.",
@@ -614,7 +736,11 @@ QUESTIONS: Mapping[str, Question] = {
         is_of_links=False,
     ),
     "find": Question(
-        "Which addresses, titles and links have these words?",
+        Group.WORDS,
+        "",
+        "Which addresses, titles and links of {it} have “{words}”?",
+        "Which addresses, titles and links have “{words}”?",
+        "Which addresses and titles have it?",
         "Find",
         "A row for each page that has all words in its address, in a title, or in the text of one "
         "link to it, also if it was never captured; those with most linking hosts first. Case and "
@@ -631,7 +757,11 @@ QUESTIONS: Mapping[str, Question] = {
         words=False,
     ),
     "search": Question(
-        "Which pages say it?",
+        Group.WORDS,
+        "hda",
+        "Which pages of {it} say “{words}”?",
+        "Which pages say “{words}”?",
+        "Which pages say a word?",
         "Search",
         "A row for each page that has all words in its text or title, or in the text of one link "
         "to it. What many pages linked to in the window comes first.",
@@ -650,7 +780,11 @@ QUESTIONS: Mapping[str, Question] = {
         apart="weights compare the pages of one archive",
     ),
     "frequency": Question(
-        "How often is it said?",
+        Group.WORDS,
+        "hda",
+        "How often does {it} say “{words}”?",
+        "How often is “{words}” said?",
+        "How often, year by year?",
         "Words through time",
         "A row for each word or phrase in each period: how many captures have it, of all whose "
         "text is known.",
@@ -665,6 +799,10 @@ QUESTIONS: Mapping[str, Question] = {
         words=True,
     ),
     "first-said": Question(
+        Group.WORDS,
+        "hda",
+        "Who on {it} said “{words}” first?",
+        "Who said “{words}” first?",
         "Who said it first?",
         "First said",
         "A row for each page, host or domain with a capture that has all words in its text or "
@@ -681,6 +819,10 @@ QUESTIONS: Mapping[str, Question] = {
         apart="another archive may have an earlier capture",
     ),
     "bursts": Question(
+        Group.WORDS,
+        "hda",
+        "Which words came in bursts on {it}?",
+        "Which words came in bursts?",
         "Which words came in bursts?",
         "Bursts",
         "A row for each time in which a word was on at least twice as many pages as at other "
@@ -700,6 +842,10 @@ QUESTIONS: Mapping[str, Question] = {
         apart="bursts compare the pages of one archive",
     ),
     "near": Question(
+        Group.MISSING,
+        "phd",
+        "Which addresses are almost {it}?",
+        "",
         "Which addresses are almost the same?",
         "Almost the same",
         "A row for each page, host or domain, captured or only linked at any time, that differs by "
@@ -716,7 +862,11 @@ QUESTIONS: Mapping[str, Question] = {
         is_timeless=True,
     ),
     "vanished": Question(
+        Group.MISSING,
+        "hda",
+        "Which pages of {it} vanished?",
         "Which pages vanished?",
+        "Which pages vanished, and who still pointed there?",
         "Vanished",
         "A row for each page that was captured without error, and either as an error later, or "
         "not at all in later periods in which other pages of its host were captured. HTML "
