@@ -155,9 +155,6 @@ def show_glance(page: PageHistory) -> PageParts:
             PageBlock("who", "lanes", who, "Who linked to it", is_narrow=True),
             PageBlock("anchors", "lanes", words, "In which words", is_narrow=True),
             PageBlock("where", "lanes", where, "Where it led", is_narrow=True),
-            PageBlock(
-                "further", "further", lambda: {"style": "panel further"}, "Look closer", True
-            ),
         ],
         link_formats(given, ("rdfxml", "turtle")),
     )

@@ -52,9 +52,11 @@ async function show(address, isStep) {
     old.querySelector(".steps").replaceWith(fresh.querySelector(".steps"));
     if (!isStep || isPlaying) range.value = fresh.querySelector(".slider").value;
     range.setAttribute("aria-valuetext", fresh.querySelector(".slider").getAttribute("aria-valuetext"));
-    for (const part of [".narrow", ".choice", ".downloads", ".about"]) {
+    for (const part of [".how", ".downloads", ".groups"]) {
       const [here, there] = [document.querySelector(part), page.querySelector(part)];
-      if (here && there && !here.contains(document.activeElement)) here.replaceWith(there);
+      if (!here || !there || here.contains(document.activeElement)) continue;
+      there.open = here.open; // of what can open
+      here.replaceWith(there);
     }
     document.getElementById("answer").replaceWith(page.getElementById("answer"));
     prepare();
