@@ -9,6 +9,7 @@ const PAUSE = 900; // milliseconds between two steps when time plays
 let timer = 0;
 let isPlaying = false;
 let isMoving = false;
+let shown = location.search; // of the address whose content is there
 
 const bar = () => document.getElementById("moment");
 const slider = () => bar()?.querySelector(".slider");
@@ -44,6 +45,7 @@ async function show(address, isStep) {
     const isSame = ok && page.getElementById("answer") && document.getElementById("answer") && page.getElementById("moment");
     if (!isSame) return location.assign(address);
     if (isStep) history.replaceState(null, "", address);
+    shown = address.search;
     document.title = page.title;
     const range = slider();
     const [old, fresh] = [bar(), page.getElementById("moment")];
@@ -104,5 +106,9 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("pointerover", (event) => light(event.target));
 document.addEventListener("focusin", (event) => light(event.target));
-addEventListener("popstate", () => { isPlaying = false; show(new URL(location.href), false); });
+addEventListener("popstate", () => {
+  if (location.search === shown) return; // another place on the same page
+  isPlaying = false;
+  show(new URL(location.href), false);
+});
 prepare();
