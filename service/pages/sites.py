@@ -282,12 +282,14 @@ def groups_of(
         views: The views of the part, if it is a page.
         words: Words to find; questions that take them keep them.
         year: The last year of which links are known; empty if there is none.
-        has_texts: Whether the text of pages was read; without it, words are found elsewhere.
+        has_texts: Whether the text of pages was read; without it, words are found elsewhere only.
     """
     part = "h" if scope is QuestionScope.PREFIX else scope.value[0]
     names = [one for one, question in QUESTIONS.items() if part in question.listed]
     if not has_texts:
         names = ["find" if one == "search" else one for one in names]
+    elif words:
+        names.append("find")
     if [one for one, _ in about_it].count(ADDRESSES.name) > 1:
         names.append("common")
     found = {group: [one for of, one in views if of is group] for group in Group}
@@ -782,7 +784,7 @@ def _beginnings(answer: "AskAnswer") -> list[Beginning]:
 def _asks(query: AskQuery, name: str) -> str:
     """Return a question as it is asked at a glance."""
     if name not in _FROM_OUTSIDE:
-        return QUESTIONS[name].asks
+        return QUESTIONS[name].asks_about("" if query.scope is QuestionScope.ARCHIVE else "it")
     return _FROM_OUTSIDE[name][query.scope is QuestionScope.ARCHIVE]
 
 

@@ -252,9 +252,9 @@ def test_everything_is_reached_and_seen_with_the_keyboard_alone(
         page.keyboard.press("Enter")
         page.wait_for_url("**uri=*")
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.textContent") == "Skip to content"
-        for _ in range(30):
-            if page.evaluate("document.activeElement.textContent") == "Links":
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the answer"
+        for _ in range(60):
+            if "Each link" in page.evaluate("document.activeElement.textContent"):
                 break
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")

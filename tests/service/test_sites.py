@@ -668,7 +668,7 @@ def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
     assert words(front.css_first("h1")) == "The <thaw>"
     assert "Pages of 2010" in words(front.css_first(".lead"))
     assert [words(node) for node in front.css(".panel h2")] == [
-        sites._FROM_OUTSIDE[name][1] if name in sites._FROM_OUTSIDE else QUESTIONS[name].asks
+        sites._FROM_OUTSIDE[name][1] if name in sites._FROM_OUTSIDE else QUESTIONS[name].of_archive
         for name in sites._AT_A_GLANCE
     ]
     for href in hrefs(front, ".panel a"):
