@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from http import HTTPStatus
 from itertools import islice
 from types import MappingProxyType
@@ -20,6 +21,7 @@ from arclink.access.examples import example_pages
 from arclink.access.queries import BadParameterError
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.charts.svg import Axis
+from arclink.analysis.matrices.slices import Level
 from arclink.analysis.questions.queries import WORDS
 from arclink.analysis.questions.table import QuestionScope
 from arclink.counts import Counts
@@ -33,15 +35,16 @@ from arclink.service.pages.browse import browse_address
 from arclink.service.pages.changes import show_changes, show_texts
 from arclink.service.pages.glance import show_glance, show_graph, show_places
 from arclink.service.pages.links import show_anchors, show_captures, show_links
-from arclink.service.pages.requests import Asked, PageHistory, View, address, plain_query
+from arclink.service.pages.requests import Asked, PageHistory, View, address, part_of, plain_query
 from arclink.service.pages.sites import (
     Beginning,
+    groups_of,
     is_about_site,
-    questions_of_page,
     scopes_of,
     several_typed,
     show_site,
     similar_to,
+    views_of,
     words_typed,
 )
 from arclink.service.problems import note_loss
@@ -286,23 +289,23 @@ def _view(asked: Asked, store: Scans) -> Response:
         shown = _SHOW[asked.view](history)
         words = {
             "uri": history.uri,
-            "what": "" if asked.view is View.GLANCE else asked.view.title,
+            "sentence": asked.view.asks.sentence,
         }
         if history.axis.units:
-            tabs = [
-                (view.title, _tab(asked, view), view is asked.view, view.value)
-                for view in View
-                if view is not View.TEXT or settings.has_pages
-            ]
             then = _address_then(asked, query.uri, chronicle)
+            views = views_of(partial(_address_of_view, asked), then, asked.view)
             return _shown(
                 "page",
                 asked,
                 blocks=shown.blocks,
                 downloads=shown.downloads,
-                tabs=[*tabs, ("The page then", then, False, "")],
+                groups=groups_of(
+                    QuestionScope.PAGE,
+                    part_of(history.uri, Level.URI),
+                    views=views,
+                    year=(chronicle.last or "")[:4],
+                ),
                 scopes=scopes_of(history.uri, QuestionScope.PAGE),
-                questions=questions_of_page(history.uri),
                 chronicle=chronicle,
                 axis=history.axis,
                 **words,
@@ -324,7 +327,7 @@ def _view(asked: Asked, store: Scans) -> Response:
     )
 
 
-def _tab(asked: Asked, view: View) -> str:
+def _address_of_view(asked: Asked, view: View) -> str:
     """Return the address of another view; ``at`` is passed on if that view has it."""
     has_time = view in (View.LINKS, View.GRAPH)
     return address(view, asked.only("uri", "url", *(("at",) if has_time else ())))

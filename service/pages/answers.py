@@ -287,8 +287,13 @@ def host_asked(query: AskQuery) -> str:
 
 
 def title_of(query: AskQuery) -> str:
-    """Return a question, and what it is about."""
-    return f"{query.question.asks} {heading_of(query) or 'The whole archive'}"
+    """Return a question as a sentence with what it is about."""
+    return query.question.asks_about(heading_of(query), said_in(query))
+
+
+def said_in(query: AskQuery) -> str:
+    """Return the words that a question finds; an ellipsis without any."""
+    return printable(" ".join(query.words)) or "\u2026"
 
 
 def captures_facts(

@@ -154,9 +154,6 @@ def show_glance(page: PageHistory) -> PageParts:
             PageBlock("who", "lanes", who, "Who linked to it", True, [Save(to, "hosts-in")]),
             PageBlock("anchors", "lanes", words, "In which words", True, anchors),
             PageBlock("where", "lanes", where, "Where it led", True, [Save(of, "hosts-out")]),
-            PageBlock(
-                "further", "further", lambda: {"style": "panel further"}, "Look closer", True
-            ),
         ],
         link_formats(given, ("rdfxml", "turtle")),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Self
+from typing import NamedTuple, Self
 from urllib.parse import urlencode
 
 from arclink.access.chronicles import Chronicle
@@ -11,7 +11,7 @@ from arclink.access.queries import KINDS, BadParameterError, LinkQuery, as_page
 from arclink.access.texts import printable_uri
 from arclink.analysis.charts.svg import Axis, Mark
 from arclink.analysis.matrices.slices import Level
-from arclink.analysis.questions.table import QuestionScope
+from arclink.analysis.questions.table import Group, QuestionScope
 from arclink.model import Timestamp
 from arclink.service.settings import LONGEST, Settings, in_ascii
 from arclink.store.protocols import Answers
@@ -19,31 +19,57 @@ from arclink.uris.hosts import is_ip_address, root_of
 
 
 class View(Enum):
-    """The views of one URI, in the order of the tabs; the value is that of parameter ``view``."""
+    """The views of one URI; the value is that of parameter ``view``."""
 
     GLANCE = "glance"
     LINKS = "links"
+    PLACES = "places"
+    GRAPH = "graph"
     ANCHORS = "anchors"
     CHANGES = "changes"
     TEXT = "text"
-    GRAPH = "graph"
-    PLACES = "places"
     CAPTURES = "captures"
 
     @property
-    def title(self) -> str:
-        return _TITLES[self]
+    def asks(self) -> "ViewQuestion":
+        return _ASKS[self]
 
 
-_TITLES = {
-    View.GLANCE: "At a glance",
-    View.LINKS: "Links",
-    View.ANCHORS: "Anchors",
-    View.CHANGES: "What changed",
-    View.TEXT: "Text",
-    View.GRAPH: "Graph",
-    View.PLACES: "Hosts",
-    View.CAPTURES: "Captures",
+class ViewQuestion(NamedTuple):
+    """What a view answers.
+
+    Attributes:
+        sentence: The question, with ``{it}`` for the page.
+        group: What it is about; None for everything.
+        then: The same after another question about the page.
+    """
+
+    sentence: str
+    group: Group | None = None
+    then: str = ""
+
+
+_ASKS = {
+    View.GLANCE: ViewQuestion("{it}"),
+    View.LINKS: ViewQuestion(
+        "Which links lead to {it}, and from it?", Group.WHO, "Each link to it, and on it"
+    ),
+    View.PLACES: ViewQuestion(
+        "Which hosts linked to {it}, and where did it lead?",
+        Group.WHO,
+        "Which hosts linked to it?",
+    ),
+    View.GRAPH: ViewQuestion("Which pages are around {it}?", Group.WHO, "Who is around it?"),
+    View.ANCHORS: ViewQuestion(
+        "With which words was {it} linked?", Group.WORDS, "With which words?"
+    ),
+    View.CHANGES: ViewQuestion(
+        "What changed on {it} between two times?", Group.CHANGED, "What changed between two times?"
+    ),
+    View.TEXT: ViewQuestion(
+        "How did the text of {it} change?", Group.CHANGED, "How did its text change?"
+    ),
+    View.CAPTURES: ViewQuestion("When was {it} captured?", Group.IN_IT, "When was it captured?"),
 }
 _WAS = {"words": View.ANCHORS.value}
 """Earlier names of views, in addresses that people kept."""

@@ -6,13 +6,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from arclink.access.declarations import FROM, TO, BadParameterError, Given, sort_out
+from arclink.access.declarations import (
+    FROM,
+    KINDS_TO_FOLLOW,
+    TO,
+    BadParameterError,
+    Given,
+    sort_out,
+)
 from arclink.access.queries import EVERYTHING, as_written, surt_asked
-from arclink.access.texts import printable, printable_uri
+from arclink.access.texts import counted, printable
 from arclink.analysis.charts.pictures import Drawing, Strip, share, strips
-from arclink.analysis.charts.svg import Axis, day_in_words, most_of
+from arclink.analysis.charts.svg import Axis, day_in_words, days_in_words, most_of
 from arclink.analysis.matrices.slices import EVER, Level, Windows
 from arclink.analysis.questions.queries import (
     ADDRESSES,
@@ -27,13 +34,14 @@ from arclink.analysis.questions.queries import (
     AskQuery,
     similar_queries,
 )
-from arclink.analysis.questions.table import MEANINGS, QUESTIONS, QuestionScope
+from arclink.analysis.questions.table import EXTRA, MEANINGS, QUESTIONS, Group, QuestionScope
 from arclink.errors import NoTextsError, UsageError
-from arclink.model import Timestamp
+from arclink.model import ALL_TIME, Timestamp
 from arclink.service.pages.answers import (
     ASK,
     LINKS,
     SURVIVAL,
+    Cell,
     about_name,
     address_with,
     captures_facts,
@@ -43,6 +51,7 @@ from arclink.service.pages.answers import (
     host_asked,
     pairs_of,
     pairs_query,
+    said_in,
     title_of,
 )
 from arclink.service.pages.blocks import (
@@ -57,14 +66,14 @@ from arclink.service.pages.blocks import (
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.glance import Lane, lanes_facts
 from arclink.service.pages.growing import MOST_OPEN, OF_GRAPH, OF_GROWTH, Growing, Growth, grown
-from arclink.service.pages.requests import about, part_of
-from arclink.service.stores import will_change
+from arclink.service.pages.requests import View, about
+from arclink.service.stores import stores_of_app, will_change
 from arclink.service.tables import NotReadyError, ServiceTables, last_wait, limit_in_words
 from arclink.store.protocols import Scans
 from arclink.uris.hosts import domain_of, host_of, is_ip_address
 
 if TYPE_CHECKING:
-    from arclink.analysis.questions.asking import AskAnswer
+    from arclink.analysis.questions.asking import AskAnswer, KnownCaptures
 
 _AT_A_GLANCE = (
     "most-linked",
@@ -127,32 +136,14 @@ class Beginning:
     hosts: int | None = None
 
 
-_SUBJECTS = {
-    QuestionScope.PREFIX: "All pages whose addresses begin like this.",
-    QuestionScope.HOST: "All pages of this host.",
-    QuestionScope.DOMAIN: "All pages of {host} and of the hosts below it.",
+_PARTS = {
+    QuestionScope.PREFIX: "all pages whose addresses begin like this",
+    QuestionScope.DOMAIN: "all pages of {host} and of the hosts below it",
 }
-"""What the heading means, by scope."""
-
-_OF_PAGE = (
-    "linkers",
-    "first-linkers",
-    "new-lost",
-    "typical-anchors",
-    "new-anchors",
-    "tlds",
-    "linked-with",
-    "host-links",
-    "led-to",
-    "diff",
-    "churn",
-    "near",
-)
-"""The questions that the page of a URI leads to, in their order."""
-
+"""What the heading means, by scope, if it does not say it."""
 
 _MOST_LANES = 12
-"""Number of rows that are drawn through time."""
+"""Number of rows that are drawn through time, and of those that a page shows first."""
 
 
 _OF_ADDRESSES = frozenset(".:/")
@@ -229,6 +220,10 @@ def show_site(
     given = sort_out(of_question, ASK_PARAMETERS)
     form = {} if given.text(WORDS) else {"words": ()}  # a question without words that it needs
     query = AskQuery.of(given, name=name or next(iter(QUESTIONS)), **form)
+    is_of_site = query.scope in (QuestionScope.HOST, QuestionScope.DOMAIN)
+    if name and is_of_site and query.question.is_of_others and not given.has(EXTERNAL):
+        given = Given({**given.texts, EXTERNAL.name: ("true",)})
+        query = replace(query, is_external=True)
     if name:
         shown, words = _whole(given, growth, query, store, tables)
     else:
@@ -236,13 +231,120 @@ def show_site(
             shown, words = _at_a_glance(given, query, store, tables)
         except NotReadyError as error:
             shown, words = PageParts([_page_later(error)]), {}
+    heading, known = heading_of(query), words.get("known")
+    sentence = "{it}" if heading else "The whole archive"
+    if name:
+        sentence = query.question.sentence if heading else query.question.of_archive
+    of_one = (LEVEL, BY, EXTERNAL, LIMIT, WORDS, TERM)
     return shown, {
-        "uri": heading_of(query),
-        "subject": _subject(query),
+        "uri": heading,
+        "sentence": sentence,
+        "said": said_in(query),
+        "meaning": "" if name else in_one_line([_part_in_words(query)]),
         "scopes": scopes_of(printable(query.asked[0].written), query.scope),
-        "tabs": _tabs(given, name),
+        "groups": groups_of(
+            query.scope,
+            pairs_of(given, *(one.name for one in of_one)),
+            name,
+            views=_views_asked(query, known),
+            words=given.text(WORDS),
+            year=max((day[:4] for day, one in known.by_day.items() if one.read), default="")
+            if known
+            else "",
+            has_texts=tables.has_texts(store),
+        ),
         **words,
     }
+
+
+class Next(NamedTuple):
+    """What one may ask next.
+
+    Attributes:
+        asks: The question.
+        href: Address of its page; empty if it is too long for a link.
+        is_here: Whether it is this page.
+        view: Value of ``view``, if the field of the page can ask it; empty for other questions.
+    """
+
+    asks: str
+    href: str
+    is_here: bool = False
+    view: str = ""
+
+
+def groups_of(
+    scope: QuestionScope,
+    about_it: Sequence[tuple[str, str]],
+    name: str = "",
+    *,
+    views: Iterable[tuple[Group | None, Next]] = (),
+    words: str = "",
+    year: str = "",
+    has_texts: bool = True,
+) -> list[tuple[str, list[Next]]]:
+    """Return what one may ask next about a part, by the titles of groups.
+
+    Args:
+        scope: What the part is.
+        about_it: The parameters that name it.
+        name: The question that is shown; empty for none.
+        views: The views of the part, if it is a page.
+        words: Words to find; questions that take them keep them.
+        year: The last year of which links are known; empty if there is none.
+        has_texts: Whether the text of pages was read; without it, words are found elsewhere only.
+    """
+    part = "h" if scope is QuestionScope.PREFIX else scope.value[0]
+    names = [one for one, question in QUESTIONS.items() if part in question.listed]
+    if not has_texts:
+        names = ["find" if one == "search" else one for one in names]
+    elif words:
+        names.append("find")
+    if [one for one, _ in about_it].count(ADDRESSES.name) > 1:
+        names.append("common")
+    found = {group: [one for of, one in views if of is group] for group in Group}
+    for one in dict.fromkeys([*names, name] if name else names):
+        question, pairs = QUESTIONS[one], [*about_it]
+        asks = question.then
+        if question.words is not None:
+            pairs += [(WORDS.name, words)] if words else []
+        elif part == "a":
+            asks = question.of_archive
+        if "{year}" in asks and year:
+            pairs = [pair for pair in pairs if pair[0] not in (FROM.name, TO.name)]
+            pairs += [(FROM.name, year), (TO.name, year)]
+        elif "{year}" in asks:
+            asks = question.asks
+        href = address_with([*pairs, (ASK, one)])
+        found[question.group].append(Next(asks.format(year=year), href, one == name))
+    return [(group.value, following) for group, following in found.items()]
+
+
+def views_of(
+    href: Callable[[View], str], then: str, here: View | None = None
+) -> list[tuple[Group | None, Next]]:
+    """Return the views of a page, and the past page, each with its group.
+
+    Args:
+        href: Returns the address of a view.
+        then: Address of the past page.
+        here: The view that is shown; None if it is a question.
+    """
+    has_pages = stores_of_app().settings.has_pages
+    views = [
+        (view.asks.group, Next(view.asks.then, href(view), view is here, view.value))
+        for view in View
+        if has_pages or view is not View.TEXT
+    ]
+    return [*views, (Group.IN_IT, Next("What did it look like then?", then))]
+
+
+def _views_asked(query: AskQuery, known: "KnownCaptures | None") -> list[tuple[Group | None, Next]]:
+    """Return the views of the page that a question is about; none of several, or of others."""
+    if query.scope is not QuestionScope.PAGE or len(query.asked) > 1:
+        return []
+    uri, newest = as_written(query.asked[0].written)[0], (known and known.last) or ALL_TIME.last
+    return views_of(partial(about, uri), browse_address(newest[:8], uri))
 
 
 def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]:
@@ -272,15 +374,6 @@ def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]
     return [*places, ("the whole archive", "?", scope is QuestionScope.ARCHIVE)]
 
 
-def questions_of_page(uri: str) -> list[tuple[str, str, str]]:
-    """Return title, text and address of the questions that make sense about a page."""
-    about_it = part_of(uri, Level.URI)
-    return [
-        (QUESTIONS[name].title, QUESTIONS[name].asks, address_with([*about_it, (ASK, name)]))
-        for name in _OF_PAGE
-    ]
-
-
 def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str, str, int]] | None:
     """Return pages and hosts whose addresses are almost that of a page: name, address, captures.
 
@@ -304,34 +397,44 @@ def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str,
     ]
 
 
-def _subject(query: AskQuery) -> str:
-    """Return the meaning of the heading; empty for the archive and for a page."""
-    if len(query.asked) > 1:
-        written = [printable_uri(one.written) for one in query.asked]
-        return f"Together: {', '.join(written[: shown_of(len(written), MOST_ROWS)])}"
-    subject = _SUBJECTS.get(query.scope, "")
-    if query.scope is not QuestionScope.DOMAIN:
-        return subject
-    host = host_asked(query)
-    return _SUBJECTS[QuestionScope.HOST] if is_ip_address(host) else subject.format(host=host)
+def _part_in_words(query: AskQuery) -> str:
+    """Return what the heading means; empty if it says it."""
+    host = host_asked(query) if query.scope is QuestionScope.DOMAIN else ""
+    return "" if is_ip_address(host) else _PARTS.get(query.scope, "").format(host=host)
 
 
-def _tabs(given: Given, name: str) -> list[tuple[str, str, bool, str]]:
-    of_question = (LEVEL, BY, EXTERNAL, LIMIT, WORDS, TERM)
-    about_it = pairs_of(given, *(one.name for one in of_question))
-    glance = address_with(about_it) if about_it else "?"
-    words = [(WORDS.name, text)] if (text := given.text(WORDS)) else []
-    of_words = {True: words, False: words, None: []}
-    return [("At a glance", glance, not name, "")] + [
-        (
-            question.title,
-            address_with([*about_it, *of_words[question.words], (ASK, one)]),
-            one == name,
-            "",
-        )
-        for one, question in QUESTIONS.items()
-        if not question.needs_address or given.found(ADDRESSES)[1]
-    ]
+def in_one_line(facts: Iterable[str]) -> str:
+    """Return facts as one line for people, without empty ones."""
+    line = " · ".join(filter(None, facts))
+    return f"{line[:1].upper()}{line[1:]}"
+
+
+def _how(given: Given, query: AskQuery, known: "KnownCaptures | None" = None) -> str:
+    """Return in one line how a question is asked, and what its answer was read from."""
+    question = query.question
+    level = query.level if question.columns[0] in ("name", "source") else None
+    where = "other sites" if query.is_external else "everywhere"
+    way = "to" if query.name == "led-to" else "from"
+    since, until = given.text(FROM), given.text(TO)
+    period = query.windows.period
+    read = ""
+    if known and known.first and known.last:
+        of = f"{known.known:,} of " if question.needs_read else ""
+        days = days_in_words(known.first, known.last)
+        read = f"read from {of}{counted(known.captures, 'capture')}, {days}"
+    return in_one_line(
+        [
+            _part_in_words(query),
+            f"links {way} {where}" if question.is_of_links else "",
+            f"kinds: {kinds}" if (kinds := given.text(KINDS_TO_FOLLOW)) else "",
+            f"by {level.value.replace('uri', 'page')}" if level else "",
+            f"by {period.name.lower()}" if period else "",
+            f"in {query.windows.written}" if query.windows.listed else "",
+            " ".join(f"{word} {time}" for word, time in (("from", since), ("to", until)) if time)
+            or "all time",
+            read,
+        ]
+    )
 
 
 def _whole(
@@ -342,6 +445,8 @@ def _whole(
         query = replace(query, asked=query.asked[:MOST_OPEN])
     question = query.question
     controls = {
+        "how": _how(given, query),
+        "together": [one.written for one in query.asked[: shown_of(asked, MOST_ROWS)]],
         "asked_of": (len(query.asked), asked) if asked > len(query.asked) else None,
         "given": [
             (ASK, query.name),
@@ -358,7 +463,7 @@ def _whole(
         PageBlock("controls", "question_form", lambda: controls),
         PageBlock("notes", "graph_notes", lambda: controls),
     ]
-    words: dict[str, Any] = {"question": question, "what": question.title}
+    words: dict[str, Any] = {"question": question}
     if question.words and not query.words:
         controls["note"] = f"Type {WORDS.form.allowed}."
         return PageParts(blocks), words
@@ -372,56 +477,51 @@ def _whole(
         return PageParts(blocks), words
     except NotReadyError as error:
         return PageParts([*blocks, _page_later(error)]), words
+    controls["how"] = _how(given, query, answer.known)
     names = answer.table.column_names
     if unmade and not over:
         will_change()
     has_no_graph = OF_GRAPH[0] in unmade and not growing
     controls["has_no_graph"] = has_no_graph and over
-    words = {**words, "over": over, "growing": growing}
+    words = {**words, "over": over, "growing": growing, "known": answer.known}
+    lanes = _lanes(query, answer)
     everything = [*pairs_of(given, LIMIT.name), (LIMIT.name, "0")]
     downloads = table_formats(f"ask/{query.name}", everything, has_uris=query.has_uris)
 
     def rows() -> Mapping[str, Any]:
-        shown = cells(query, answer)
+        found, unknown = cells(query, answer), Counter[object]()
+        shown = found
+        if not given.has(LIMIT):
+            if lanes:  # they say which periods are unknown
+                unknown.update(row["period"].value for row in found if _is_unknown(row))
+                found = [row for row in found if not _is_unknown(row)]
+            shown = found[: shown_of(len(found), _MOST_LANES)]
+        is_part = answer.left_out or len(shown) < len(found)
         return {
             "columns": names,
             "meanings": MEANINGS,
             "rows": [[row[name] for name in names] for row in shown],
+            "unknown_rows": (unknown.total(), len(unknown)),
+            "is_answer": not lanes,
             "total": answer.total,
             "found": answer.found,
             "unchanged": answer.unchanged,
             "why_unknown": answer.why_unknown,
-            "later": address_with([*everything, (ASK, query.name)]) if answer.left_out else "",
+            "later": address_with([*everything, (ASK, query.name)]) if is_part else "",
         }
 
     label = "Captures of the archive"
     if heading_of(query) and question.basis.value == "part":
         label = "Captures of it"
-    captures = partial(captures_facts, query, answer.known, label, texts=answer.texts)
+    history = partial(captures_facts, query, answer.known, label, texts=answer.texts)
     saves = [Save(picture="captures", what=label)] if answer.known.captures else []
-    blocks.insert(1, PageBlock("captures", "history", captures, saves=saves))
+    captures = PageBlock("captures", "history", history, saves=saves)
     if not answer.known.captures:
-        return PageParts(blocks, downloads), words
-    lanes = _lanes(query, answer)
+        return PageParts([*blocks, captures], downloads), words
     if lanes:
-        saves = [Save(picture="lanes")]
-        blocks.append(PageBlock("lanes", "lanes", lambda: lanes, "Through time", saves=saves))
-    if growing or (has_no_graph and not over):
-        facts = {
-            **({} if growing else {"pending": _BEING_MADE}),
-            "most_open": MOST_OPEN,
-            "period": query.windows.period,
-            "pictures": {
-                **(growing.pictures if growing else {}),
-                **{one: _not_made for one in OF_GRAPH if one in unmade},
-            },
-        }
-        saves = [
-            Save([("GEXF for Gephi", address_of("graph"))], "network", "The graph"),
-            Save(picture="matrix", what="Links between its nodes"),
-        ]
-        title = "" if growing else "Around it"
-        blocks.append(PageBlock("network", "growing", lambda: facts, title, saves=saves))
+        told, saves = {**lanes, "is_answer": True}, [Save(picture="lanes")]
+        blocks.append(PageBlock("lanes", "lanes", lambda: told, "Through time", saves=saves))
+    blocks.append(PageBlock("answer", "rows", rows))
 
     def of_picture(name: str, picture: Drawing) -> Mapping[str, Any]:
         is_part = name in unmade
@@ -443,7 +543,28 @@ def _whole(
         )
         for name, picture in pictures.items()
     ]
-    return PageParts([*blocks, PageBlock("answer", "rows", rows)], downloads), words
+    if growing or (has_no_graph and not over):
+        facts = {
+            **({} if growing else {"pending": _BEING_MADE}),
+            "most_open": MOST_OPEN,
+            "period": query.windows.period,
+            "pictures": {
+                **(growing.pictures if growing else {}),
+                **{one: _not_made for one in OF_GRAPH if one in unmade},
+            },
+        }
+        saves = [
+            Save([("GEXF for Gephi", address_of("graph"))], "network", "The graph"),
+            Save(picture="matrix", what="Links between its nodes"),
+        ]
+        title = "" if growing else "Around it"
+        blocks.append(PageBlock("network", "growing", lambda: facts, title, saves=saves))
+    return PageParts([*blocks, captures], downloads), words
+
+
+def _is_unknown(row: Mapping[str, Cell]) -> bool:
+    """Return whether no number of a row is known, but for how many captures it is read from."""
+    return not any(one.kind == "number" for name, one in row.items() if name not in EXTRA)
 
 
 _BEING_MADE = "Being made"
@@ -671,7 +792,11 @@ def _at_a_glance(
     saves = [Save(picture="captures", what=label)] if has_captures else []
     blocks = [PageBlock("captures", "history", captures, saves=saves), *map(block, names)]
     begin = answers.get("begin")
-    return PageParts(blocks), {"beginnings": begin and _beginnings(begin)}
+    captured = answers.get("captures")
+    return PageParts(blocks), {
+        "known": captured and captured.known,
+        "beginnings": begin and _beginnings(begin),
+    }
 
 
 def _panel_picture(answer: "AskAnswer") -> Drawing:
@@ -724,7 +849,7 @@ def _beginnings(answer: "AskAnswer") -> list[Beginning]:
 def _asks(query: AskQuery, name: str) -> str:
     """Return a question as it is asked at a glance."""
     if name not in _FROM_OUTSIDE:
-        return QUESTIONS[name].asks
+        return QUESTIONS[name].asks_about("" if query.scope is QuestionScope.ARCHIVE else "it")
     return _FROM_OUTSIDE[name][query.scope is QuestionScope.ARCHIVE]
 
 
@@ -750,6 +875,8 @@ def _panel(given: Given, answer: "AskAnswer") -> dict[str, Any]:
         "unknown": answer.unknown,
         "total": answer.total,
         # Where the answer is that has links within a site, too.
-        "inside": address_with(whole[:-1]) if query.is_external else "",
+        "inside": address_with([*whole[:-1], (EXTERNAL.name, "false")])
+        if query.is_external
+        else "",
         "by_year": "" if has_times else address_with([*whole, (BY.name, "year")]),
     }

@@ -10,6 +10,7 @@ const PAUSE = 900; // milliseconds between two steps when time plays
 let timer = 0;
 let isPlaying = false;
 let isMoving = false;
+let shown = location.search; // of the address whose content is there
 
 const bar = () => document.getElementById("moment");
 const slider = () => bar()?.querySelector(".slider");
@@ -45,6 +46,7 @@ async function show(address, isStep) {
     const isSame = ok && page.getElementById("answer") && document.getElementById("answer") && page.getElementById("moment");
     if (!isSame) return location.assign(address);
     if (isStep) history.replaceState(null, "", address);
+    shown = address.search;
     document.title = page.title;
     const range = slider();
     const [old, fresh] = [bar(), page.getElementById("moment")];
@@ -53,9 +55,11 @@ async function show(address, isStep) {
     old.querySelector(".steps").replaceWith(fresh.querySelector(".steps"));
     if (!isStep || isPlaying) range.value = fresh.querySelector(".slider").value;
     range.setAttribute("aria-valuetext", fresh.querySelector(".slider").getAttribute("aria-valuetext"));
-    for (const part of [".narrow", ".choice", "#save", ".about"]) {
+    for (const part of [".how", "#save", ".groups"]) {
       const [here, there] = [document.querySelector(part), page.querySelector(part)];
-      if (here && there && !here.contains(document.activeElement)) here.replaceWith(there);
+      if (!here || !there || here.contains(document.activeElement)) continue;
+      there.open = here.open; // of what can open
+      here.replaceWith(there);
     }
     document.getElementById("answer").replaceWith(page.getElementById("answer"));
     prepare();
@@ -107,5 +111,9 @@ document.addEventListener("focusin", (event) => light(event.target));
 const draw = () => { if (document.getElementById("grows")) import("./grow.js"); };
 document.addEventListener("arrived", draw);
 draw();
-addEventListener("popstate", () => { isPlaying = false; show(new URL(location.href), false); });
+addEventListener("popstate", () => {
+  if (location.search === shown) return; // another place on the same page
+  isPlaying = false;
+  show(new URL(location.href), false);
+});
 prepare();

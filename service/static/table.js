@@ -1,5 +1,6 @@
 // Sorting and filtering of the rows that a table shows. Without a script, rows come in the order of the answer.
 // A cell may also have the name of its column, which only cards show.
+const FEW = 12; // rows, which need no filter
 const text = (row, column) => row.cells[column].querySelector("bdi, time, .wordless")?.textContent ?? row.cells[column].textContent;
 const number = (row, column) => {
   const found = Number.parseFloat(row.cells[column].textContent.replaceAll(",", ""));
@@ -35,14 +36,25 @@ function filter(table, words, status) {
 function prepare() {
   for (const table of document.querySelectorAll("table[data-sortable]:not(.is-sortable)")) {
     table.classList.add("is-sortable");
-    [...table.tHead.rows[0].cells].forEach((cell, column) => {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((cell, column) => {
       const button = document.createElement("button");
       button.type = "button";
       button.className = "sort";
+      button.tabIndex = column ? -1 : 0; // the head is one stop: arrows lead to its other columns
       button.append(...cell.childNodes);
       button.addEventListener("click", () => sort(table, column));
       cell.append(button);
     });
+    table.tHead.addEventListener("keydown", ({ key, target }) => {
+      const here = heads.indexOf(target.closest("th"));
+      const there = heads[{ ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: heads.length - 1 }[key]]?.firstChild;
+      if (!there) return;
+      target.tabIndex = -1;
+      there.tabIndex = 0;
+      there.focus();
+    });
+    if (table.tBodies[0].rows.length <= FEW) continue;
     const label = document.createElement("label");
     const field = document.createElement("input");
     const status = document.createElement("span");
@@ -51,7 +63,7 @@ function prepare() {
     field.type = "search";
     field.addEventListener("input", () => filter(table, field.value, status));
     label.append("Only rows with ", field, " ", status);
-    table.parentElement.before(label);
+    table.parentElement.after(label);
   }
 }
 

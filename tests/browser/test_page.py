@@ -182,7 +182,7 @@ def test_captures_and_steps_lead_through_time(browser: "Browser", service: Servi
 def test_two_dates_are_compared(browser: "Browser", service: Service) -> None:
     with looking(browser, service) as page:
         page.goto(service.view("glance"))
-        page.get_by_role("link", name="What changed", exact=True).click()
+        page.get_by_role("link", name="What changed between two times?").click()
         page.get_by_label("Direction").select_option("out")
         page.get_by_label("From").fill("2009")
         page.get_by_label("To", exact=True).fill("2010-02-12")
@@ -222,6 +222,7 @@ def test_the_graph_is_drawn_with_its_lines_from_node_to_node(
             page.locator(f"#{first.get_attribute('data-edge')}").get_attribute("class")
             == "out now is-lit"
         )
+        page.locator(".how summary").click()
         page.get_by_role("link", name="all", exact=True).click()
         assert all_of(page, ".node").count() == (11 if by == "host" else 17)
 
@@ -252,9 +253,9 @@ def test_everything_is_reached_and_seen_with_the_keyboard_alone(
         page.keyboard.press("Enter")
         page.wait_for_url("**uri=*")
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.textContent") == "Skip to content"
-        for _ in range(30):
-            if page.evaluate("document.activeElement.textContent") == "Links":
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the answer"
+        for _ in range(60):
+            if "Each link" in page.evaluate("document.activeElement.textContent"):
                 break
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")

@@ -179,7 +179,7 @@ def test_an_unknown_block_is_named(client: FlaskClient, name: str) -> None:
     address = f"?uri={quote(A, safe='')}&block={quote(name, safe='%')}"
     refused = client.get(f"/{address}")
     assert refused.status_code == 404
-    assert "it has: through-time, who, anchors, where, further." in refused.get_json()["detail"]
+    assert "it has: through-time, who, anchors, where." in refused.get_json()["detail"]
     page = client.get(f"/{address}", headers={"Accept": "text/html"}).text
     assert "<b>" not in page
     assert "\u202e" not in page

@@ -290,7 +290,8 @@ def test_the_names_of_a_table_lead_to_pages_about_ip_addresses(level: str) -> No
 def test_the_page_about_an_ip_address_says_that_it_is_a_host() -> None:
     client = client_of(lambda: MemoryStore([Page("http://[::1]/", "20090101000000", [])]))
     shown = page(client, "?uri=http://[::1]/&scope=domain&ask=captures")
-    assert words(shown.css_first("h1")) == "::1"
+    assert words(shown.css_first("h1")) == "When was ::1 captured?"
+    assert "below it" not in words(shown.css_first(".how"))
     scopes = [href for node in shown.css("a") if (href := node.attributes["href"] or "")]
     assert "?uri=http%3A%2F%2F%5B%3A%3A1%5D%2F&scope=host" in scopes
     assert not any("*.%3A" in href or "%2A.%3A" in href for href in scopes)

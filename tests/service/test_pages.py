@@ -602,7 +602,9 @@ def test_parameters_of_links_show_links_without_saying_so(client: FlaskClient) -
         for node in html.css(".narrow select[name=direction] option[selected]")
     ] == ["in"]
     assert [words(node) for node in html.css("#answer h2")] == ["Links to it 2"]
-    assert [words(node) for node in html.css(".views [aria-current=page]")] == ["Links"]
+    assert [words(node) for node in html.css(".groups [aria-current=page]")] == [
+        "Each link to it, and on it"
+    ]
 
 
 def test_more_links_are_on_the_next_page(client: FlaskClient) -> None:
@@ -936,10 +938,9 @@ def test_every_view_leads_to_the_others_and_to_its_downloads(
     client: FlaskClient, view: str
 ) -> None:
     html = page(client, f"?uri={A}&view={view}")
-    assert len(hrefs(html, ".views a")) == len(VIEWS) + 1  # and the unchanged page
-    assert len(html.css(".views [aria-current=page]")) == 1
+    assert len(hrefs(html, ".groups a")) == len(VIEWS) + 6  # with the page then, and questions
+    assert len(html.css(".groups [aria-current=page]")) == (view != "glance")
     for address in [
-        *hrefs(html, ".views a"),
         *hrefs(html, "#save a"),
         *hrefs(html, "#view a"),
     ]:

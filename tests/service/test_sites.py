@@ -19,7 +19,7 @@ from selectolax.lexbor import LexborHTMLParser
 from arclink.analysis.questions.asking import ask
 from arclink.analysis.questions.completion import addresses_like
 from arclink.analysis.questions.queries import AskQuery
-from arclink.analysis.questions.table import QUESTIONS
+from arclink.analysis.questions.table import QUESTIONS, Group
 from arclink.analysis.relations import sql_texts
 from arclink.analysis.relations.database import ShownRelations
 from arclink.analysis.relations.kept import relations_of
@@ -66,9 +66,18 @@ def test_a_page_shows_the_rows_of_the_answer(client: FlaskClient, name: str, abo
     if not about and QUESTIONS[name].needs_address:
         assert client.get(f"/?ask={name}").status_code == HTTPStatus.BAD_REQUEST
         return
-    shown = page(client, f"?{about}ask={name}")
-    found = client.get(f"/ask/{name}?{about}").get_json()
-    assert words(shown.css_first("#view h2")) == QUESTIONS[name].asks
+    shown = page(client, f"?{about}ask={name}&limit=50")
+    is_of_site = about.startswith(("uri=a.example", "uri=*."))
+    others = "&external=true" if is_of_site and QUESTIONS[name].is_of_others else ""
+    found = client.get(f"/ask/{name}?{about}{others}").get_json()
+    sentence = QUESTIONS[name].asks_about("\0" if about else "", "…")
+    begins, _, ends = sentence.partition("\0")
+    heading = words(shown.css_first("h1"))
+    assert heading.startswith(begins)
+    assert heading.endswith(ends)
+    assert heading == sentence or "a.example" in heading.removeprefix(begins)
+    assert shown.css_first(".how summary")
+    assert len(shown.css("[data-answer]")) == 1
     rows = shown.css("table.question tbody tr")
     assert len(rows) == found["total"]
     for row, answered in zip(rows, found["rows"], strict=True):
@@ -87,7 +96,7 @@ def test_a_page_shows_the_rows_of_the_answer(client: FlaskClient, name: str, abo
 
 
 def test_names_in_an_explanation_are_distinct_from_its_words(client: FlaskClient) -> None:
-    about = page(client, "?ask=diff").css("#view h2 + p")[0]
+    about = page(client, "?ask=diff").css(".how p")[0]
     assert {"from", "to", "state", "not known before"} <= {
         words(name) for name in about.css("code")
     }
@@ -102,10 +111,11 @@ def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None
         sites._FROM_OUTSIDE[name][0] if name in sites._FROM_OUTSIDE else QUESTIONS[name].asks
         for name in sites._AT_A_GLANCE
     ]
-    assert "All pages of a.example and of the hosts below it." in words(shown.css_first(".about"))
-    tabs = hrefs(shown, "nav.views a")
-    assert len(tabs) == 1 + len(QUESTIONS)
-    for href in [*tabs, *hrefs(shown, ".panel a"), *hrefs(shown, ".scopes a")]:
+    assert words(shown.css_first(".known")) == "All pages of a.example and of the hosts below it"
+    following = hrefs(shown, "nav.groups a")
+    assert len(following) == sum("d" in question.listed for question in QUESTIONS.values())
+    assert [words(node) for node in shown.css("nav.groups h2")] == [one.value for one in Group]
+    for href in [*following, *hrefs(shown, ".panel a"), *hrefs(shown, ".scopes a")]:
         assert client.get(f"/{href}").status_code == 200, href
 
 
@@ -162,8 +172,8 @@ def test_several_addresses_in_the_field_are_asked_about_together(
 ) -> None:
     response = client.get(f"/?uri={quote_plus(typed)}", follow_redirects=True)
     shown = LexborHTMLParser(response.data)
-    assert words(shown.css_first("#view h2")) == QUESTIONS["common"].asks
-    assert all(one in words(shown.css_first(".about .known")) for one in typed.split())
+    assert words(shown.css_first("h1")).startswith("Who links to all of ")
+    assert all(one in words(shown.css_first(".how")) for one in typed.split())
     assert [words(row.css_first("th")) for row in shown.css("tbody tr")] == linkers
 
 
@@ -200,21 +210,103 @@ def test_page_host_domain_and_archive_are_one_click_apart(client: FlaskClient) -
 
 
 @pytest.mark.parametrize("view", View)
-def test_each_view_of_a_page_leads_to_questions_about_it(client: FlaskClient, view: View) -> None:
+def test_each_view_of_a_page_leads_to_the_others_and_to_questions(
+    client: FlaskClient, view: View
+) -> None:
     uri = "http://c.example/?q=1&r=2"
     shown = LexborHTMLParser(client.get("/", query_string={"uri": uri, "view": view.value}).data)
-    links = shown.css("nav[aria-label='Questions about it'] a")
-    names = []
-    for node in links:
-        response = client.get(f"/{node.attributes['href']}")
+    assert words(shown.css_first("h1")) == view.asks.sentence.format(it=uri)
+    here = [words(node) for node in shown.css(".groups [aria-current=page]")]
+    assert here == [view.asks.then] * (view is not View.GLANCE)
+    sentences, names = {words(node) for node in shown.css(".groups a")}, []
+    for href in hrefs(shown, "nav.groups a"):
+        asked = dict(parse_qsl(href[1:]))
+        if "ask" not in asked:
+            continue
+        response = client.get(f"/{href}")
         there = LexborHTMLParser(response.data)
         assert response.status_code == 200
-        assert words(there.css_first("h1")) == uri
-        assert words(there.css_first("#view h2")) == node.attributes["title"]
-        asked = dict(parse_qsl((node.attributes["href"] or "")[1:]))
+        assert uri in words(there.css_first("h1"))
+        assert [words(node) for node in there.css(".groups [aria-current=page]")]
+        assert sentences <= {words(node) for node in there.css(".groups a")}
         assert asked["scope"] == "page"
         names.append(asked["ask"])
-    assert {"new-lost", "first-linkers", "linked-with", "typical-anchors", "diff"} <= {*names}
+    assert {*names} == {one for one, question in QUESTIONS.items() if "p" in question.listed}
+
+
+def test_a_site_is_asked_about_links_from_other_sites_unless_all_are_wanted() -> None:
+    own = [link("http://a.example/b", "own")]
+    others = [link(A, "other")]
+    client = client_of(
+        lambda: MemoryStore(
+            [
+                Page(A, "20100101000000", own),
+                Page("http://b.example/", "20100101000000", others),
+            ]
+        )
+    )
+    for about, asked, found in (
+        ("uri=a.example&scope=host", "", ["b.example"]),
+        ("uri=*.a.example", "", ["b.example"]),
+        ("uri=*.a.example", "&external=false", ["a.example", "b.example"]),
+        (f"uri={A}&scope=page", "", ["b.example"]),
+        ("uri=http://a.example/*", "", ["a.example", "b.example"]),
+    ):
+        shown = page(client, f"?{about}&ask=linkers{asked}")
+        rows = shown.css("table.question tbody th")
+        assert sorted(words(row) for row in rows) == found
+        is_of_others = not asked and not about.startswith((f"uri={A}&", "uri=http://a.example/*"))
+        line = words(shown.css_first(".how summary"))
+        assert ("links from other sites" in line.lower()) is is_of_others
+        assert any("external=true" in one for one in hrefs(shown, ".downloads a")) is is_of_others
+        assert len(client.get(f"/ask/linkers?{about}").get_json()["rows"]) == len(
+            client.get(f"/ask/linkers?{about}&external=false").get_json()["rows"]
+        )
+
+
+def test_a_page_shows_the_first_rows_and_leads_to_all() -> None:
+    links = [link(f"http://h{number:02}.example/", "x") for number in range(20)]
+    client = client_of(lambda: MemoryStore([Page(A, "20100101000000", links)]))
+    shown = page(client, "?ask=most-linked")
+    assert len(shown.css("table.question tbody tr")) == 12
+    assert "12 of 20 rows." in words(shown.css_first(".paging"))
+    (href,) = hrefs(shown, ".paging a")
+    assert words(shown.css_first(".paging a")) == "All 20 rows ▸"
+    assert len(page(client, href).css("table.question tbody tr")) == 20
+
+
+def test_lanes_answer_before_the_rows_and_rows_without_a_known_number_are_counted() -> None:
+    b, c = "http://b.example/", "http://c.example/"
+    client = client_of(
+        lambda: MemoryStore(
+            [
+                Page(b, "20090101000000", [link(A, "x")]),
+                Page(c, "20090101000000", [link(A, "x")]),
+                Page(b, "20100101000000", [link(A, "x")]),
+            ]
+        )
+    )
+    shown = page(client, "?uri=a.example&scope=host&ask=linkers&by=year")
+    assert words(shown.css_first("[data-answer] tbody th")) == "b.example"
+    html = shown.html or ""
+    assert html.index("data-answer") < html.index('class="told question"')
+    assert len(shown.css("table.question tbody tr")) == 3
+    assert "Nothing is known of 1 row in 1 period" in words(shown.css_first("#answer"))
+    every = page(client, "?uri=a.example&scope=host&ask=linkers&by=year&limit=0")
+    assert len(every.css("table.question tbody tr")) == 4
+
+
+def test_a_year_of_the_next_question_is_the_last_one_with_known_links(
+    client: FlaskClient,
+) -> None:
+    for query in ("?uri=a.example&scope=host&ask=linkers", SITE, f"?uri={A}"):
+        (node,) = (
+            one for one in page(client, query).css(".groups a") if "were new in" in words(one)
+        )
+        asked = dict(parse_qsl((node.attributes["href"] or "")[1:]))
+        assert words(node) == f"Which of them were new in {asked['from']}?"
+        assert asked["ask"] == "first-linkers"
+        assert asked["from"] == asked["to"] == "2010"
 
 
 def test_what_is_not_captured_is_unknown_and_not_none(client: FlaskClient) -> None:
@@ -338,7 +430,8 @@ def test_an_asterisk_in_the_address_field_is_the_archive_or_a_part_of_it(
     client: FlaskClient,
 ) -> None:
     assert client.get("/?uri=*").headers["Location"].endswith("/")
-    assert words(page(client, "?uri=*&ask=pages").css_first("h1")) == "The whole archive"
+    everything = page(client, "?uri=*&ask=pages")
+    assert words(everything.css_first("h1")) == QUESTIONS["pages"].of_archive
     assert words(page(client, "?uri=http://*.a.example/").css_first("h1")) == "*.a.example"
     assert words(page(client, "?uri=http://a.example/o*").css_first("h1")) == "http://a.example/o*"
     assert words(page(client, "?uri=http://a.example/%252A").css_first("h1")).endswith("/%2A")
@@ -619,7 +712,7 @@ def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
     assert words(front.css_first("h1")) == "The <thaw>"
     assert "Pages of 2010" in words(front.css_first(".lead"))
     assert [words(node) for node in front.css(".panel h2")] == [
-        sites._FROM_OUTSIDE[name][1] if name in sites._FROM_OUTSIDE else QUESTIONS[name].asks
+        sites._FROM_OUTSIDE[name][1] if name in sites._FROM_OUTSIDE else QUESTIONS[name].of_archive
         for name in sites._AT_A_GLANCE
     ]
     for href in hrefs(front, ".panel a"):

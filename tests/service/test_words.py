@@ -89,9 +89,10 @@ def test_a_hit_leads_to_the_page_then_and_to_who_linked_to_it(client: FlaskClien
     assert parse_qs(urlsplit(linkers).query) == asked
     assert then == [f"browse/{T2}/{A}"] * 2
     assert [words(one).split()[0] for one in row.css("td.number a")] == ["2"]
-    tabs = {words(node): node.attributes["href"] for node in shown.css(".views a")}
-    assert "words=" in (tabs["First said"] or "")
-    assert "words=" not in (tabs["Linkers"] or "")
+    following = {words(node): node.attributes["href"] for node in shown.css(".groups a")}
+    assert "words=" in (following["Who said it first?"] or "")
+    assert "words=" not in (following["Which sites linked to others?"] or "")
+    assert words(shown.css_first("h1")) == "Which pages say “queryable state”?"
 
 
 def test_text_of_pages_is_text_of_the_answer(client: FlaskClient) -> None:

@@ -86,7 +86,6 @@ class Question:
             words to find.
         of_archive: The same about the whole archive; empty if it is never about that.
         then: The same after another question about the same part; ``{year}`` is a year.
-        title: Its name in lists, as people read it.
         rows: What a row is, and in which order rows are.
         counts: What ``from`` and ``to`` limit, and what a page and a target are: one sentence.
         ranks: The column whose numbers say which rows come first, the greatest first; or empty.
@@ -100,6 +99,7 @@ class Question:
         has_terms: Whether its text of SQL needs to know how frequent terms are.
         period: The periods of rows, if the caller names none; None for all time together.
         is_of_links: Whether it counts links, so that kinds and other sites make a difference.
+        is_of_others: Whether pages ask it of links from other sites first, about a host or domain.
         is_of_texts: Whether it is about the text of pages, of which only some may be known.
         words: Whether it takes words to find: None if not, False if it answers without, too.
         compares: Whether it compares two times: the ends of ``from`` and ``to``, as `DiffQuery`.
@@ -115,7 +115,6 @@ class Question:
     sentence: str
     of_archive: str
     then: str
-    title: str
     rows: str
     counts: str
     ranks: str
@@ -124,6 +123,7 @@ class Question:
     level: Level | None = Level.HOST
     period: Period | None = None
     is_of_links: bool = True
+    is_of_others: bool = False
     is_of_texts: bool = False
     words: bool | None = None
     compares: bool = False
@@ -343,7 +343,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Who linked to {it}?",
         "Which sites linked to others?",
         "Who linked to it?",
-        "Linkers",
         "A row for each host, domain or page that links to it, those with most links first. By "
         "windows of time, each of them has a row in every window: with 0 links if captures of it "
         "were read in the window (`read`) and none of them links, with null if none was read, so "
@@ -354,6 +353,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "links", "pages", "mementos", "first", "last"),
         groups=SliceGroups.LINKERS,
         names_linkers=True,
+        is_of_others=True,
     ),
     "new-lost": Question(
         Group.CHANGED,
@@ -361,7 +361,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which links to {it} appeared and disappeared?",
         "Which links appeared and disappeared?",
         "Which links came and went?",
-        "New and lost links",
         "A row for each host, domain or page whose links to it began or ended, in the period in "
         "which they did. A link is a page and a target; one that was missing for a while counts "
         "once. A link of a page's first known capture may be older; so it is not counted "
@@ -371,6 +370,7 @@ QUESTIONS: Mapping[str, Question] = {
         "",
         ("name", "added", "first_capture", "removed"),
         apart="a link that is new in one archive may be older in another one",
+        is_of_others=True,
     ),
     "first-linkers": Question(
         Group.WHO,
@@ -378,7 +378,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Who linked to {it} first?",
         "Who linked to others first?",
         "Which of them were new in {year}?",
-        "First linkers",
         "A row for each page, host or domain that links to it, in the period of its first link, "
         "oldest first. Each variant of a page has a row.",
         "All captures are read, and `from` and `to` limit the time of the first link; a page is "
@@ -387,6 +386,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("name", "first", "last_without", "page", "text", "target"),
         level=Level.URI,
         has_variants=True,
+        is_of_others=True,
     ),
     "diff": Question(
         Group.CHANGED,
@@ -394,7 +394,6 @@ QUESTIONS: Mapping[str, Question] = {
         "What changed on {it} between two times?",
         "What changed between two times?",
         "Which pages changed between two times?",
-        "Changed",
         "A row for each page that differs between its newest captures by the end of `from` and by "
         "the end of `to`; without these times, between its first and its last capture. Only "
         "captures with known links count, also errors, which have none. `state` lists what "
@@ -422,7 +421,6 @@ QUESTIONS: Mapping[str, Question] = {
         "With which words was {it} linked?",
         "With which words did sites link to each other?",
         "With which words?",
-        "Anchors",
         "A row for each text of links to it, those with most links first. The command "
         "`anchors` has the same rows of one page by look-ups, and more parameters.",
         "`from` and `to` limit the captures of linking pages; pages and targets are all "
@@ -431,6 +429,7 @@ QUESTIONS: Mapping[str, Question] = {
         (*("text", "links", "contents", "pages", "mementos", "hosts", "first", "last", "kinds"),),
         level=None,
         groups=SliceGroups.TEXTS,
+        is_of_others=True,
     ),
     "typical-anchors": Question(
         Group.WORDS,
@@ -438,7 +437,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which words are typical of links to {it}?",
         "Which words are typical of links?",
         "Which words are typical of it?",
-        "Typical anchors",
         "A row for each text of links to it, or each word of these, those with the greatest weight "
         "first. The weight compares it with the other pages that links lead to, or with the other "
         "hosts or domains, if a host or domain is asked about. Only targets with a host count.",
@@ -448,6 +446,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("term", "tf_idf", "tf", "df", "pages", "mementos", "hosts", "first", "last"),
         level=None,
         has_terms=True,
+        is_of_others=True,
     ),
     "new-anchors": Question(
         Group.WORDS,
@@ -455,7 +454,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which words of links to {it} are new, and which are gone?",
         "Which words of links are new, and which are gone?",
         "Which words are new?",
-        "New and lost anchors",
         "A row for each text of links to it that is in one of the last two periods and not in the "
         "other: it came or went. `pages` and `hosts` are those of the period that has it; in the "
         "other one, no page has it. Only pages that were captured in both count. Texts on most "
@@ -469,6 +467,7 @@ QUESTIONS: Mapping[str, Question] = {
         is_by_calendar=True,
         groups=SliceGroups.TEXTS,
         apart="only pages that one archive has in both periods are compared",
+        is_of_others=True,
     ),
     "most-linked": Question(
         Group.WHO,
@@ -476,7 +475,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which pages of {it} are most linked?",
         "What is most linked?",
         "Which pages do they link to most?",
-        "Most linked",
         "A row for each page, host or domain that links lead to, those with most linking hosts "
         "first.",
         "`from` and `to` limit the captures of linking pages; pages and targets are all "
@@ -492,7 +490,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which pages of {it} are linked more and more?",
         "What is linked more and more?",
         "What is linked more and more?",
-        "Rising",
         "A row for each page, host or domain with more linking pages in the last period than in "
         "the one before. Only pages that were captured in both count.",
         "`from` and `to` limit the captures of linking pages; pages and targets are all "
@@ -511,7 +508,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which pages of {it} are linked, but were never captured, or only as an error?",
         "What is linked, but was never captured, or only as an error?",
         "What is linked, but not there?",
-        "Broken",
         "A row for each page, host or domain, those with most linking hosts first.",
         "`from` and `to` limit the captures of linking pages, and those of targets count at any "
         "time; pages and targets are all variants of a URI as one.",
@@ -527,7 +523,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which pages of {it} are linked, but were never captured?",
         "What is linked, but was never captured?",
         "What is linked, but was never captured?",
-        "Gaps",
         "A row for each page, host or domain that links lead to, that was never captured, and that "
         "a crawler can capture (`http` or `https`), those with most linking hosts first.",
         "`from` and `to` limit the captures of linking pages, and those of targets count at any "
@@ -543,7 +538,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which pages of {it} are still linked, but were not captured again?",
         "What is still linked, but was not captured again?",
         "What should be captured again?",
-        "Stale",
         "A row for each page, host or domain that was captured, but not since `from`, although "
         "captures since then link to it; without `from`, not since the captures that link to it. "
         "Only those that a crawler can capture, those with most linking hosts first.",
@@ -560,13 +554,13 @@ QUESTIONS: Mapping[str, Question] = {
         "From which top-level domains was {it} linked?",
         "From which top-level domains do links come?",
         "From which top-level domains?",
-        "Top-level domains",
         "A row for each top-level domain of pages that link to it, those with most domains first.",
         "`from` and `to` limit the captures of linking pages; pages and targets are all "
         "variants of a URI as one.",
         "domains",
         ("tld", "domains", "hosts", "pages", "first", "last"),
         level=None,
+        is_of_others=True,
     ),
     "led-to": Question(
         Group.IN_IT,
@@ -574,7 +568,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Where did {it} lead?",
         "Which sites did others link to?",
         "Where does it lead?",
-        "Led to",
         "A row for each host, domain or page that it links to, those with most links first. URIs "
         "without host, such as mailto:, are one row without name at the levels of hosts and "
         "domains.",
@@ -583,6 +576,7 @@ QUESTIONS: Mapping[str, Question] = {
         "links",
         ("name", "links", "pages", "mementos", "first", "last"),
         Basis.PART,
+        is_of_others=True,
     ),
     "host-links": Question(
         Group.WHO,
@@ -590,7 +584,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Who links to whom around {it}?",
         "Who links to whom?",
         "Who links to whom around it?",
-        "Graph",
         "A row for each pair of hosts, domains or pages of which the first links to the second, "
         "and at least one is in the part; those with most links first. Links of a host to itself "
         "are left out.",
@@ -605,7 +598,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Who links to all of {it}?",
         "",
         "Who links to all of these?",
-        "Common linkers",
         "A row for each host, domain or page that links to each of the addresses, those with most "
         "links first.",
         "`from` and `to` limit the captures of linking pages; pages and targets are all "
@@ -621,7 +613,6 @@ QUESTIONS: Mapping[str, Question] = {
         "What else do the linkers of {it} link to?",
         "",
         "What else do they link to?",
-        "Linked with it",
         "A row for each host, domain or page that is linked from the same contents of pages, "
         "those with most linking hosts first. It needs an address.",
         "`from` and `to` limit the captures of linking pages; pages and targets are all "
@@ -636,7 +627,6 @@ QUESTIONS: Mapping[str, Question] = {
         "When was {it} captured?",
         "When was the archive captured?",
         "When was it captured?",
-        "Captures",
         "A row for each period, oldest first.",
         "`from` and `to` limit the captures; a page is all variants of a URI as one.",
         "",
@@ -652,7 +642,6 @@ QUESTIONS: Mapping[str, Question] = {
         "How many links did the pages of {it} gain and lose?",
         "How many links did pages gain and lose?",
         "How many links did they gain and lose?",
-        "Churn",
         "A row for each host, domain or page of it with captures that can be compared, those with "
         "most changes first. Each capture with known links is compared with the one before it of "
         "the same page, in the period of the later one; an error or a redirect has no "
@@ -671,7 +660,6 @@ QUESTIONS: Mapping[str, Question] = {
         "How long do links on {it} last?",
         "How long do links last?",
         "How long do links last?",
-        "Survival",
         "A row for each month of age of the links of its pages, up to that of the oldest: the "
         "share that lives longer, as Kaplan and Meier estimate it. Periods are those in which "
         "links were first seen. A link is a page and what it leads to at the level. It is gone if "
@@ -692,7 +680,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which hosts does {it} have?",
         "Which hosts does the archive have?",
         "Which hosts does it have?",
-        "Hosts",
         "A row for each host or domain that was captured, those with most captures first.",
         "`from` and `to` limit the captures; a page is all variants of a URI as one.",
         "captures",
@@ -706,7 +693,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Where is a good place to begin in {it}?",
         "Where is a good place to begin?",
         "Where is a good place to begin?",
-        "Begin here",
         "A row for each of up to ten pages of each host that were captured as HTML without error. "
         "First comes the page of each host that most hosts link to, then the second one of each "
         "host, and so on; last come those that no captured page links to.",
@@ -726,7 +712,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which pages does {it} have?",
         "Which pages does the archive have?",
         "Which pages does it have?",
-        "Pages",
         "A row for each page that was captured, those with most captures first.",
         "`from` and `to` limit the captures; a page is all variants of a URI as one.",
         "captures",
@@ -741,7 +726,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which addresses, titles and links of {it} have “{words}”?",
         "Which addresses, titles and links have “{words}”?",
         "Which addresses and titles have it?",
-        "Find",
         "A row for each page that has all words in its address, in a title, or in the text of one "
         "link to it, also if it was never captured; those with most linking hosts first. Case and "
         "accents make no difference. Titles and texts have the words as a whole, phrases as words "
@@ -762,7 +746,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which pages of {it} say “{words}”?",
         "Which pages say “{words}”?",
         "Which pages say a word?",
-        "Search",
         "A row for each page that has all words in its text or title, or in the text of one link "
         "to it. What many pages linked to in the window comes first.",
         "`from` and `to` limit the captures whose text is read, and those of linking pages; a page "
@@ -785,7 +768,6 @@ QUESTIONS: Mapping[str, Question] = {
         "How often does {it} say “{words}”?",
         "How often is “{words}” said?",
         "How often, year by year?",
-        "Words through time",
         "A row for each word or phrase in each period: how many captures have it, of all whose "
         "text is known.",
         "`from` and `to` limit the captures; a page is all variants of a URI as one.",
@@ -804,7 +786,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Who on {it} said “{words}” first?",
         "Who said “{words}” first?",
         "Who said it first?",
-        "First said",
         "A row for each page, host or domain with a capture that has all words in its text or "
         "title, in the period of the first one, oldest first.",
         "All captures are read, and `from` and `to` limit the time of the first one; a page is "
@@ -824,7 +805,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which words came in bursts on {it}?",
         "Which words came in bursts?",
         "Which words came in bursts?",
-        "Bursts",
         "A row for each time in which a word was on at least twice as many pages as at other "
         "times, those with the greatest weight first. What is on more than half of the pages of a "
         "host in one window is its menu, and is left out; so are words on fewer than four pages.",
@@ -847,7 +827,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which addresses are almost {it}?",
         "",
         "Which addresses are almost the same?",
-        "Almost the same",
         "A row for each page, host or domain, captured or only linked at any time, that differs by "
         "at most three letters, and at most one in three, but one in any text; a swap counts as "
         "two. Pages differ in the path, or in the host. For a host or domain, its first page is "
@@ -867,7 +846,6 @@ QUESTIONS: Mapping[str, Question] = {
         "Which pages of {it} vanished?",
         "Which pages vanished?",
         "Which pages vanished, and who still pointed there?",
-        "Vanished",
         "A row for each page that was captured without error, and either as an error later, or "
         "not at all in later periods in which other pages of its host were captured. HTML "
         "pages come first, before images, styles and other files; of each kind, those that were "
