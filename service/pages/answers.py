@@ -5,19 +5,21 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from arclink.access.capabilities import ColumnKind
 from arclink.access.chronicles import unit_for, units_between
 from arclink.access.declarations import Given
 from arclink.access.formats.rows import TIME_COLUMNS, UNKNOWN, is_unknown
 from arclink.access.queries import as_written, surt_asked
+from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.charts.comparisons import matrix, ranks, survival, up_and_down
 from arclink.analysis.charts.network import links_by_name
 from arclink.analysis.charts.pictures import Drawing, Strip, strips
-from arclink.analysis.charts.svg import Axis, Bar, height_of, in_words
+from arclink.analysis.charts.svg import Axis, Bar, height_of, in_words, most_of
 from arclink.analysis.matrices.slices import Level
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.rows import besides
-from arclink.analysis.questions.table import QuestionScope
+from arclink.analysis.questions.table import COLUMNS, QuestionScope
 from arclink.known import KnownLinks
 from arclink.model import Timestamp
 from arclink.service.pages.browse import browse_address
@@ -36,6 +38,8 @@ LINKS = "host-links"
 SURVIVAL = "survival"
 """The question whose rows are shares by age."""
 
+_MOST_BARS = 400
+"""Number of days of which captures are drawn."""
 _MOST_PLACES = 10
 _MOST_RANKED = 16
 _MOST_NAMES = 24
@@ -197,6 +201,11 @@ ASK = "ask"
 """The parameter with the name of a question."""
 
 
+OF_TARGETS = frozenset(
+    {"most-linked", "broken", "gaps", "stale", "rising", "led-to", "linked-with"}
+)
+"""The questions whose times are those of pages that link to the page of a row, and not its own."""
+
 _WORDS = frozenset({"text", "term", "title", "title_before", "snippet"})
 
 
@@ -208,7 +217,7 @@ class Cell:
         kind: ``name``, ``words``, ``text``, ``time`` or ``number``, as the template knows them.
         value: The value; None if it is missing or not known.
         href: Where it leads; empty if nowhere.
-        share: Percent of the greatest number that its rows are ordered by; 0 for other values.
+        share: Percent of the greatest number that tells its rows apart; 0 for other values.
     """
 
     kind: str
@@ -219,10 +228,9 @@ class Cell:
 
 def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
     """Return the cells of each row by column."""
-    rows, ranks = answer.table.to_pylist(), query.question.ranks
-    most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
-
-    has_hits = query.question.is_of_texts and "snippet" in query.question.columns
+    rows = answer.table.to_pylist()
+    by = telling(query, rows)
+    most = most_of([{str(number): row[by] or 0 for number, row in enumerate(rows)}]) if by else 0
 
     def cell(name: str, value: object, row: Mapping[str, Any]) -> Cell:
         if is_unknown(name, row):
@@ -235,26 +243,55 @@ def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
             level = query.level if has_level else Level.URI
             return Cell("name", value, about_name(str(value), level) if value else "")
         if name in TIME_COLUMNS:
-            return Cell("time", value, _then(name, row) if has_hits else "")
+            return Cell("time", value, _then(query, name, row))
         if isinstance(value, float):
             return Cell("number", round(value, 3))
         if isinstance(value, int) and not name.startswith("status"):
-            share = round(height_of(value, most), 1) if name == ranks else 0
-            return Cell("number", value, _linkers_then(name, row) if has_hits else "", share)
+            share = height_of(value, most) if name == by else 0
+            return Cell("number", value, _linkers_then(query, name, row), share)
         return Cell("words" if name in _WORDS else "text", value)
 
     return [{name: cell(name, value, row) for name, value in row.items()} for row in rows]
 
 
-def _then(time: str, row: Mapping[str, Any]) -> str:
-    """Return the address of the capture of a page at a time of the row."""
-    return browse_address(row[time], row.get("page") or row["name"]) if row[time] else ""
+def telling(query: AskQuery, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the column of numbers that tells rows apart; empty if nothing orders them.
+
+    It is the one that orders them, or, if that is the same in all of them, the first other one that
+    is not.
+    """
+    ranks = query.question.ranks
+    numbers = [
+        name
+        for name in query.question.columns
+        if COLUMNS[name].kind is ColumnKind.NUMBER and not name.startswith("status")
+    ]
+    varied = (name for name in (ranks, *numbers) if len({row[name] for row in rows} - {None}) > 1)
+    return ranks and next(varied, ranks)
 
 
-def _linkers_then(count: str, row: Mapping[str, Any]) -> str:
-    """Return the address of the links to a page when it last had words, for their number."""
-    then = row["last"] and row["last"][:8]
-    return about(row["name"], View.LINKS, direction="in", at=then) if count == "pages" else ""
+def _then(query: AskQuery, time: str, row: Mapping[str, Any]) -> str:
+    """Return the address of the capture of a page at a time of the row; empty if it names none."""
+    page = row.get("page")
+    if not page and query.level in (None, Level.URI):
+        page = row.get("source" if query.name == LINKS else "name")
+    if time == "captured":
+        page = row["name"] if query.has_uris else ""
+    elif time == "host_last" or query.name in OF_TARGETS:
+        return ""
+    return browse_address(row[time], page) if page and row[time] else ""
+
+
+def _linkers_then(query: AskQuery, count: str, row: Mapping[str, Any]) -> str:
+    """Return the address of the links that a number of pages counts; empty for other numbers.
+
+    They are those when the page last had words, or since it vanished.
+    """
+    if count != "pages" or not row[count] or query.name not in ("search", "vanished"):
+        return ""
+    since = {"from_": row["last"]} if query.name == "vanished" else {}
+    then = {} if since else {"at": row["last"] and row["last"][:8]}
+    return about(row["name"], View.LINKS, direction="in", **since, **then)
 
 
 def about_name(name: str, level: Level | None) -> str:
@@ -286,21 +323,41 @@ def title_of(query: AskQuery) -> str:
 
 
 def captures_facts(
-    query: AskQuery, known: "KnownCaptures", label: str, texts: "KnownTexts | None" = None
+    query: AskQuery,
+    known: "KnownCaptures",
+    label: str,
+    texts: "KnownTexts | None" = None,
+    axis: Axis | None = None,
 ) -> dict[str, Any]:
-    """Return the captures that an answer is read from, through time."""
+    """Return the captures that an answer is read from, through time.
+
+    They are drawn by day, and days without any that could show an answer are gaps; by a longer unit
+    if there are too many of them. The axis is that of the rows below them, if they have one.
+    """
     if known.first is None or known.last is None:
         return {"known": known}
-    axis, bars = captures_over(known.first, known.last, known.by_day)
-    row = Strip("Captures", bars, amount=f"{known.captures:,}", height=42, gaps=axis.unknown())
+    if axis is None:
+        axis, _ = captures_over(known.first, known.last, known.by_day)
+    unit = next(
+        unit
+        for unit in (Period.DAY, Period.MONTH, Period.YEAR)
+        if unit is Period.YEAR or len(unit.known(known.by_day, with_links=False)) <= _MOST_BARS
+    )
+    periods = unit.known(known.by_day, with_links=False)
+    counts = {when: one.captures or 0 for when, one in periods.items()}
+    bars = axis.bars(counts, "capture", "captures")
+    needs_read = query.question.needs_read
+    gaps = axis.gaps(unit.known(known.by_day, with_links=needs_read), unit)
+    row = Strip("Captures", bars, amount=f"{known.captures:,}", height=42, gaps=gaps)
     title = f"Captures: {heading_of(query) or 'the whole archive'}"
     return {
         "known": known,
         "label": label,
-        "what": "text" if query.question.is_of_texts else "links",
+        "read": "text" if query.question.is_of_texts else "links",
         "besides": besides(**texts._asdict()) if texts else "",
         "axis": axis,
-        "bars": bars,
+        "strip": row,
+        "why_unknown": "none of its captures was read" if needs_read else "no captures to show",
         "pictures": {"captures": lambda: strips(title, [row], axis)},
     }
 

@@ -29,7 +29,7 @@ from arclink.access.reader import MemberKey, Reading
 from arclink.access.tallies import Extent, Period
 from arclink.access.texts import counted, printable, printable_uri
 from arclink.analysis.charts import network
-from arclink.analysis.charts.pictures import Drawing, Strip, scale_of, strips
+from arclink.analysis.charts.pictures import OWN_SCALES, Drawing, Strip, scale_of, strips
 from arclink.analysis.charts.svg import Axis, Bar, most_of
 from arclink.analysis.matrices.slices import Level
 from arclink.model import Timestamp, UriR
@@ -60,17 +60,26 @@ class Lane:
     Attributes:
         label: Empty for a link without words or a URI without a host.
         href: Address of the home page of a host; None for texts.
-        links: Number of distinct links.
+        bars: In its own scale.
+        links: Number of distinct links, or the greatest one of a bar.
+        most: What a bar of full height means.
+        first: When it was first seen.
+        last: When it was last seen.
         gaps: Times of which nothing is known: no capture that could show the links was read.
+        share: How high it is in the scale of all lanes, where its own is 1.
+        then: Returns where the bar of a unit of time leads.
     """
 
     label: str
     href: str | None
     bars: Sequence[Bar]
     links: int
+    most: int
     first: Timestamp
     last: Timestamp
     gaps: Sequence[Bar]
+    share: float
+    then: Callable[[str], str]
 
 
 def show_glance(page: PageHistory) -> PageParts:
@@ -88,8 +97,9 @@ def show_glance(page: PageHistory) -> PageParts:
     # As in `anchors`, only links that a reader can follow.
     texts = inlinks.of(replace(query, kinds=NAVIGATION)).by_name(axis.unit, text_of_link)
     shown, shown_texts = _foremost(hosts, _by_links), _foremost(texts, _by_importance)
-    # Linking hosts and their words are two charts of the same links, with one scale.
+    # Linking hosts and their words are two charts of the same links: the scale of all is one.
     full = most_of(one.over_time for one in (*shown, *shown_texts))
+    then = {side: partial(_links_then, uri, side) for side in Direction}
 
     def links_of(side: Direction) -> tuple[Sequence[LinkCounts[str]], Extent]:
         seen = inlinks if side is Direction.IN else outlinks()
@@ -103,7 +113,10 @@ def show_glance(page: PageHistory) -> PageParts:
 
     def who() -> Mapping[str, Any]:
         known = KnownHosts(reading, axis.unit)
-        lanes = [_host_lane(one, axis, full, _linking_gaps(axis, known, one)) for one in shown]
+        lanes = [
+            _host_lane(one, axis, full, _linking_gaps(axis, known, one), then[Direction.IN])
+            for one in shown
+        ]
         return {
             **lanes_facts("hosts-in", f"Hosts that linked to {uri}", lanes, axis, "in", full),
             "caption": "Hosts that linked to it",
@@ -112,7 +125,9 @@ def show_glance(page: PageHistory) -> PageParts:
         }
 
     def words() -> Mapping[str, Any]:
-        lanes = [_lane(one, None, axis, full, axis.unknown()) for one in shown_texts]
+        lanes = [
+            _lane(one, None, axis, full, axis.unknown(), then[Direction.IN]) for one in shown_texts
+        ]
         by_year = "year by year", about(query.uri, View.ANCHORS, by="year")
         return {
             **lanes_facts("anchors", f"Texts of links to {uri}", lanes, axis, "in", full),
@@ -129,7 +144,7 @@ def show_glance(page: PageHistory) -> PageParts:
         shown_out = _foremost(found, _by_links)
         most = most_of(one.over_time for one in shown_out)
         gaps = axis.gaps(page.chronicle.outlinks)  # no capture of the page was read
-        lanes = [_host_lane(one, axis, most, gaps) for one in shown_out]
+        lanes = [_host_lane(one, axis, most, gaps, then[Direction.OUT]) for one in shown_out]
         return {
             **lanes_facts("hosts-out", f"Hosts linked from {uri}", lanes, axis, "out", most),
             "caption": "Hosts it linked to",
@@ -152,9 +167,9 @@ def show_glance(page: PageHistory) -> PageParts:
     return PageParts(
         [
             PageBlock("through-time", "through_time", through_time, "Through time"),
-            PageBlock("who", "lanes", who, "Who linked to it", is_narrow=True),
-            PageBlock("anchors", "lanes", words, "In which words", is_narrow=True),
-            PageBlock("where", "lanes", where, "Where it led", is_narrow=True),
+            PageBlock("who", "lanes", who, "Who linked to it"),
+            PageBlock("anchors", "lanes", words, "In which words"),
+            PageBlock("where", "lanes", where, "Where it led"),
             PageBlock(
                 "further", "further", lambda: {"style": "panel further"}, "Look closer", True
             ),
@@ -193,7 +208,7 @@ def lanes_facts(
         lanes: The rows.
         axis: The axis of all of them.
         side: The class of their bars.
-        full: The number that a bar of full height means.
+        full: The number that a bar of full height means in the scale of all of them.
         nouns: What is counted.
     """
     return {
@@ -204,19 +219,17 @@ def lanes_facts(
         "scale": scale_of(axis, full, nouns) if axis.units else "",
         "tables": side_formats().get(side, ()),
         "picture": name,
-        "pictures": {name: partial(_lanes_picture, title, lanes, axis, side, full, nouns)},
+        "pictures": {name: partial(_lanes_picture, title, lanes, axis, side)},
     }
 
 
-def _lanes_picture(
-    title: str, lanes: Sequence[Lane], axis: Axis, side: str, full: int, nouns: str = "links"
-) -> Drawing:
+def _lanes_picture(title: str, lanes: Sequence[Lane], axis: Axis, side: str) -> Drawing:
     """Return hosts, texts or other rows through time."""
     rows = [
-        Strip(lane.label or "no name", lane.bars, side, f"{lane.links:,}", gaps=lane.gaps)
+        Strip(lane.label or "no name", lane.bars, side, f"up to {lane.most:,}", gaps=lane.gaps)
         for lane in lanes
     ]
-    return strips(title, rows, axis, scale_of(axis, full, nouns))
+    return strips(title, rows, axis, OWN_SCALES)
 
 
 def _foremost(
@@ -241,17 +254,35 @@ def _linking_gaps(axis: Axis, known: KnownHosts, counts: LinkCounts[str]) -> Seq
     return axis.gaps({*known.periods(counts.name), *counts.over_time})
 
 
-def _host_lane(counts: LinkCounts[str], axis: Axis, full: int, gaps: Sequence[Bar]) -> Lane:
-    """Return a host or domain through time; a bar of full height means ``full`` links."""
-    return _lane(counts, about(root_of(counts.name)) if counts.name else None, axis, full, gaps)
+def _links_then(uri: str, side: Direction, unit: str) -> str:
+    """Return the address of the links on a side of a page that were seen in a unit of time."""
+    return about(uri, View.LINKS, direction=side.value, from_=unit, to=unit)
+
+
+def _host_lane(
+    counts: LinkCounts[str],
+    axis: Axis,
+    full: int,
+    gaps: Sequence[Bar],
+    then: Callable[[str], str],
+) -> Lane:
+    """Return a host or domain through time; the greatest bar of all lanes means ``full`` links."""
+    href = about(root_of(counts.name)) if counts.name else None
+    return _lane(counts, href, axis, full, gaps, then)
 
 
 def _lane(
-    counts: LinkCounts[str], href: str | None, axis: Axis, full: int, gaps: Sequence[Bar]
+    counts: LinkCounts[str],
+    href: str | None,
+    axis: Axis,
+    full: int,
+    gaps: Sequence[Bar],
+    then: Callable[[str], str],
 ) -> Lane:
-    bars = axis.bars(counts.over_time, "link", "links", full) if axis.units else []
-    name = printable(counts.name)
-    return Lane(name, href, bars, counts.links, counts.first, counts.last, gaps)
+    bars = axis.bars(counts.over_time, "link", "links") if axis.units else []
+    most, name = most_of([counts.over_time]), printable(counts.name)
+    ends = counts.first, counts.last
+    return Lane(name, href, bars, counts.links, most, *ends, gaps, most / full, then)
 
 
 LIMIT = 200
@@ -271,7 +302,7 @@ def show_places(page: PageHistory) -> PageParts:
     )
     level = query.level.value
     answer = answer_level(page.store, query, page.settings.budget, seen.seen)
-    # Both lists have one scale, so that a reader can compare linking hosts with linked hosts.
+    # The scale of all is that of both lists: linking and linked hosts can be compared.
     full = most_of(row.links.over_time for rows in answer.counted.values() for row in rows)
     known = KnownHosts(
         Reading(page.store, query.links),
@@ -292,6 +323,7 @@ def show_places(page: PageHistory) -> PageParts:
                 axis,
                 full,
                 _linking_gaps(axis, known, row.links) if side is Direction.IN else own_gaps,
+                partial(_links_then, page.uri, side),
             )
             for row in rows
         ]
@@ -316,7 +348,6 @@ def show_places(page: PageHistory) -> PageParts:
                 "choices",
                 lambda: {
                     "choices": [_choice(asked, "Counted by", "level", ("host", "domain"), level)],
-                    "scale": scale_of(axis, full) if axis.units else "",
                 },
             ),
             *(

@@ -33,6 +33,7 @@ from arclink.model import Timestamp
 from arclink.service.pages.answers import (
     ASK,
     LINKS,
+    OF_TARGETS,
     SURVIVAL,
     about_name,
     address_with,
@@ -49,7 +50,7 @@ from arclink.service.pages.blocks import PageBlock, PageParts, block_asked, show
 from arclink.service.pages.browse import browse_address
 from arclink.service.pages.glance import Lane, lanes_facts
 from arclink.service.pages.growing import MOST_OPEN, OF_GRAPH, OF_GROWTH, Growing, Growth, grown
-from arclink.service.pages.requests import about, part_of
+from arclink.service.pages.requests import View, about, part_of
 from arclink.service.stores import will_change
 from arclink.service.tables import NotReadyError, ServiceTables, limit_in_words
 from arclink.store.protocols import Scans
@@ -385,12 +386,13 @@ def _whole(
     if heading_of(query) and question.basis.value == "part":
         label = "Captures of it"
     captures = partial(captures_facts, query, answer.known, label, texts=answer.texts)
-    blocks.insert(1, PageBlock("captures", "history", captures))
-    if not answer.known.captures:
-        return PageParts(blocks, downloads), words
-    lanes = _lanes(query, answer)
+    lanes = _lanes(given, query, answer, captures)
     if lanes:
         blocks.append(PageBlock("lanes", "lanes", lambda: lanes, "Through time"))
+    else:
+        blocks.insert(1, PageBlock("captures", "history", captures))
+    if not answer.known.captures:
+        return PageParts(blocks, downloads), words
     if growing or OF_GRAPH[0] in unmade:
         facts = {
             "most_open": MOST_OPEN,
@@ -464,8 +466,16 @@ def _drawn(
     return pictures, growing, [*unmade, *([] if pairs else pictures)], over
 
 
-def _lanes(query: AskQuery, answer: "AskAnswer") -> Mapping[str, Any]:
-    """Return the greatest rows through time; nothing without periods, or for several addresses."""
+def _lanes(
+    given: Given,
+    query: AskQuery,
+    answer: "AskAnswer",
+    captures: Callable[..., Mapping[str, Any]],
+) -> Mapping[str, Any]:
+    """Return the greatest rows through time; nothing without periods, or for several addresses.
+
+    The first row are the ``captures`` that they are read from, on the axis of all of them.
+    """
     ranks, what = query.question.ranks, query.question.columns[0]
     ends, period = answer.known, query.windows.period
     is_share, names = _SHARE in query.question.columns, answer.table.column_names
@@ -510,6 +520,16 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> Mapping[str, Any]:
         for name in chosen
     }
     full = most_of(counts.values())
+    pairs = [*pairs_of(given, BY.name, FROM.name, TO.name, LIMIT.name), (ASK, query.name)]
+
+    def leads_to(name: str, unit: str) -> str:
+        """Return the address of the page then, of links to it, or of the answer of that time."""
+        if not query.has_uris:
+            return address_with([*pairs, (FROM.name, unit), (TO.name, unit)])
+        if query.name in OF_TARGETS:
+            return about(name, View.LINKS, direction="in", from_=unit, to=unit)
+        return browse_address(unit.replace("-", ""), name)
+
     noun, nouns = ranks.removesuffix("s"), ranks
     if is_share:
         noun = nouns = "% of pages" if ranks else "% of captures with known text"
@@ -517,21 +537,33 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> Mapping[str, Any]:
         Lane(
             name,
             about_name(name, query.level) if what == "name" and name else None,
-            axis.bars(counts[name], noun, nouns, full),
+            axis.bars(counts[name], noun, nouns),
             max(counts[name].values()),
+            most_of([counts[name]]),
             Timestamp(min(row.get("first") or ends.first for row in rows[name])),
             Timestamp(max(row.get("last") or ends.last for row in rows[name])),
             axis.gaps(known[name]) if name in known else axis.unknown(),
+            most_of([counts[name]]) / full,
+            partial(leads_to, name),
         )
         for name in chosen
     ]
     if is_share and "read" in names:
         read = {row["period"]: row["read"] for row in rows[chosen[0]]}
         bars, label = axis.bars(read, "capture", "captures"), "captures with known text"
-        most = most_of([read])
-        lanes.append(Lane(label, None, bars, most, ends.first, ends.last, axis.unknown()))
+        most, unknown = most_of([read]), axis.unknown()
+        span = ends.first, ends.last
+        lanes.append(
+            Lane(label, None, bars, most, most, *span, unknown, 1, partial(leads_to, label))
+        )
+    strip, facts = (
+        captures(axis=axis),
+        lanes_facts("lanes", title_of(query), lanes, axis, "in", full, nouns),
+    )
     return {
-        **lanes_facts("lanes", title_of(query), lanes, axis, "in", full, nouns),
+        **strip,
+        **facts,
+        "pictures": {**strip["pictures"], **facts["pictures"]},
         "tables": (),
         "small": f"per cent{nouns[1:]}"
         if is_share
