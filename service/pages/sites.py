@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from arclink.access.declarations import FROM, TO, BadParameterError, Given, sort_out
 from arclink.access.queries import EVERYTHING, as_written, surt_asked
-from arclink.access.texts import printable, printable_uri
+from arclink.access.texts import cut_in_the_middle, printable, printable_uri
 from arclink.analysis.charts.pictures import Drawing, Strip, share, strips
 from arclink.analysis.charts.svg import Axis, day_in_words, most_of
 from arclink.analysis.matrices.slices import EVER, Level, Windows
@@ -27,7 +27,7 @@ from arclink.analysis.questions.queries import (
     AskQuery,
     similar_queries,
 )
-from arclink.analysis.questions.table import MEANINGS, QUESTIONS, QuestionScope
+from arclink.analysis.questions.table import MEANINGS, QUESTIONS, Basis, QuestionScope
 from arclink.errors import NoTextsError, UsageError
 from arclink.model import Timestamp
 from arclink.service.pages.answers import (
@@ -35,6 +35,7 @@ from arclink.service.pages.answers import (
     LINKS,
     OF_TARGETS,
     SURVIVAL,
+    Cell,
     about_name,
     address_with,
     captures_facts,
@@ -44,6 +45,7 @@ from arclink.service.pages.answers import (
     host_asked,
     pairs_of,
     pairs_query,
+    telling,
     title_of,
 )
 from arclink.service.pages.blocks import PageBlock, PageParts, block_asked, shown_of, table_formats
@@ -59,46 +61,20 @@ from arclink.uris.hosts import domain_of, host_of, is_ip_address
 if TYPE_CHECKING:
     from arclink.analysis.questions.asking import AskAnswer
 
-_AT_A_GLANCE = (
-    "most-linked",
-    "linkers",
-    "anchors",
-    "new-anchors",
-    "led-to",
-    "broken",
-    "rising",
-    "diff",
-    "vanished",
-    "hosts",
-)
-"""The questions at a glance, in their order."""
+_OF_OTHERS = frozenset({"linkers", "anchors"})
+"""The questions that are about links from other sites only, at a glance."""
 
+_LINKING = {"hosts": "linking hosts", "pages": "linking pages"}
+"""Names of numbers of questions about links, if the name of the column does not say it."""
 
-_FROM_OUTSIDE = {
-    "linkers": ("Which other sites linked to it?", "Which sites linked to others?"),
-    "anchors": (
-        "With which words did other sites link to it?",
-        "With which words did sites link to each other?",
-    ),
-    "new-anchors": (
-        "Which words of other sites appeared and disappeared?",
-        "Which words of links appeared and disappeared?",
-    ),
-    "led-to": ("To which other sites did it lead?", "Which sites did others link to?"),
-}
-"""Those of them that are about links from other sites only, or to them: what they ask then about a
-site, and about the whole archive."""
-
-
-_COLUMNS = {
-    **dict.fromkeys(("most-linked", "broken"), "linking hosts"),
-    **dict.fromkeys(("new-anchors", "rising"), "linking pages"),
-}
-"""Names of the numbers of some of them, if the name of the column does not say it."""
-
-
-MOST_ROWS = 8
+MOST_ROWS = 5
 """Number of rows of each at a glance."""
+
+_ROWS_OF_FRONT, _MOST_BEGUN = 3, 4
+"""The same of the whole archive; and number of pages to begin with."""
+
+_LONGEST = 46
+"""Number of characters of their names that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -597,8 +573,7 @@ def _at_a_glance(
         UsageError: A package is not installed.
         StoreError: The store cannot be read.
     """
-    has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
-    names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
+    names, has_texts = _shown_of_groups(query.scope, store), tables.has_texts(store)
     is_archive, alone = query.scope is QuestionScope.ARCHIVE, block_asked()
     of_page = ["captures", *(["begin"] if is_archive else []), *names]
     queries = {name: short_query(given, name) for name in of_page if not alone or alone == name}
@@ -615,7 +590,7 @@ def _at_a_glance(
     def panel(name: str) -> Mapping[str, Any]:
         asked, answer = queries[name], answers[name]
         return {
-            **_panel(given, asked, answer),
+            **_panel(given, asked, answer, has_texts=has_texts),
             "over": over.get(name),
             "pictures": {name: partial(_panel_picture, asked, answer, store, tables)},
         }
@@ -627,17 +602,49 @@ def _at_a_glance(
         return captures_facts(queries["captures"], known.known, label)
 
     blocks = [
-        PageBlock("captures", "history", captures),
         *(
-            PageBlock(name, "panel", partial(panel, name), _asks(query, name), True)
+            PageBlock(name, "panel", partial(panel, name), QUESTIONS[name].group.value, True)
             for name in names
         ),
+        PageBlock("captures", "history", captures),
     ]
-    begin = answers.get("begin")
+    begin, hosts = answers.get("begin"), answers.get("hosts")
     return PageParts(blocks), {
         "beginnings": begin and _beginnings(begin),
+        "known": (found := answers.get("captures")) and found.known,
+        "hosts": hosts and hosts.total,
         "waits_for_all": not alone and unmade.issuperset(names),
     }
+
+
+def _shown_of_groups(scope: QuestionScope, store: Scans) -> list[str]:
+    """Return the question of each group of which rows are shown, in the order of groups.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    sums = store.sums()
+    has_years = bool(sums.first and sums.last) and f"{sums.first:.4}" != f"{sums.last:.4}"
+    has_hosts = scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
+    changed, held = "rising" if has_years else "diff", "hosts" if has_hosts else "pages"
+    return ["linkers", "anchors", changed, "broken", held]
+
+
+def _following(query: AskQuery, given: Given, *, has_texts: bool) -> list[tuple[str, str]]:
+    """Return the other questions of the group of one: what they ask, and their addresses."""
+    is_archive = query.scope is QuestionScope.ARCHIVE
+    part = QuestionScope.HOST if query.scope is QuestionScope.PREFIX else query.scope
+    about_it = pairs_of(given, EXTERNAL.name)
+    found = []
+    for name, one in QUESTIONS.items():
+        is_listed = name == "find" if one.words and not has_texts else part.value[0] in one.listed
+        if one.group is not query.question.group or name == query.name:
+            continue
+        if is_listed or (name == "find" and not has_texts):
+            asks = one.of_archive if is_archive and one.words is None else one.then
+            asks = one.asks if "{" in asks else asks
+            found.append((asks, address_with([*about_it, (ASK, name)])))
+    return found
 
 
 def _panel_picture(
@@ -645,8 +652,8 @@ def _panel_picture(
 ) -> Drawing:
     """Return the first rows of an answer, with their numbers or times."""
     answer = answer or tables.answer(store, query)
-    what, ranks = query.question.columns[0], query.question.ranks
-    rows = answer.table.to_pylist()
+    what, rows = query.question.columns[0], answer.table.to_pylist()
+    ranks = telling(query, rows)
     most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
 
     def strip(row: Mapping[str, Any]) -> Strip:
@@ -671,12 +678,21 @@ def short_query(given: Given, name: str) -> AskQuery:
         AskQuery.of(given, name=name),
         level=question.level,
         windows=Windows(question.period),
-        is_external=name in _FROM_OUTSIDE,
-        limit=MOST_ROWS,
+        is_external=name in _OF_OTHERS,
+        limit=10 if name == "begin" else _rows_of(given),
     )
 
 
+def _rows_of(given: Given) -> int:
+    return MOST_ROWS if given.found(ADDRESSES)[1] else _ROWS_OF_FRONT
+
+
 def _beginnings(answer: "AskAnswer") -> list[Beginning]:
+    """Return pages that lead somewhere, none titled like another; if no links are known, any."""
+    rows = answer.table.to_pylist()
+    linked = [row for row in rows if row["hosts"]] or rows
+    of_title = {row["title"] or row["name"]: row for row in reversed(linked)}
+    chosen = [row for row in linked if of_title[row["title"] or row["name"]] is row]
     return [
         Beginning(
             row["name"],
@@ -685,19 +701,20 @@ def _beginnings(answer: "AskAnswer") -> list[Beginning]:
             row["text"] or "",
             row["hosts"],
         )
-        for row in answer.table.to_pylist()
+        for row in chosen[:_MOST_BEGUN]
     ]
 
 
-def _asks(query: AskQuery, name: str) -> str:
-    """Return a question as it is asked at a glance."""
-    if name not in _FROM_OUTSIDE:
-        return QUESTIONS[name].asks
-    return _FROM_OUTSIDE[name][query.scope is QuestionScope.ARCHIVE]
+def _in_the_middle(name: Cell) -> Cell:
+    """Return a name that is shown in two lines: pages of a site differ at the end."""
+    is_long = name.kind == "name" and name.value
+    return replace(name, value=cut_in_the_middle(str(name.value), _LONGEST)) if is_long else name
 
 
-def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> dict[str, Any]:
-    """Return the first rows of an answer; without it, where it will be.
+def _panel(
+    given: Given, query: AskQuery, answer: "AskAnswer | None", *, has_texts: bool
+) -> dict[str, Any]:
+    """Return the first rows of an answer; without it, where it will be. What else one may ask.
 
     A row is what it is about, why it is in the list, and its number or time.
     """
@@ -705,20 +722,27 @@ def _panel(given: Given, query: AskQuery, answer: "AskAnswer | None") -> dict[st
     pairs = [*pairs_of(given, EXTERNAL.name), (ASK, query.name)]
     external = [(EXTERNAL.name, "true")] if query.is_external else []
     href = address_with([*pairs, *external])
-    what, column = question.columns[0], question.ranks or "last"
+    by = "" if answer is None else telling(query, answer.table.to_pylist())
+    what, column = question.columns[0], by or question.ranks or "last"
     shown = [] if answer is None else cells(query, answer)
-    has_times = question.period is not None or question.compares or not question.ranks
+    rows = [(_in_the_middle(row[what]), row.get("state"), row[column]) for row in shown]
+    counts_links = question.is_of_links and question.basis is Basis.ARCHIVE
+    is_archive = query.scope is QuestionScope.ARCHIVE
     return {
-        "style": "panel",
+        "style": "panel door",
         "href": href,
-        "column": _COLUMNS.get(query.name, question.ranks or "last seen"),
-        "rows": [(row[what], row.get("state"), row[column]) for row in shown],
+        "asks": question.of_archive if is_archive else question.asks,
+        "is_of_others": query.is_external and not is_archive,
+        "following": _following(query, given, has_texts=has_texts),
+        "column": _LINKING.get(column, column) if counts_links else by or "last seen",
+        "rows": rows,
+        "has_states": len({state and state.value for _, state, _ in rows}) > 1,
+        "has_bars": len({number.value for _, _, number in rows}) > 1,
         "is_made": answer is not None,
         "unknown": answer is not None and answer.unknown,
         "total": answer is not None and answer.total,
         # Where the answer is that has links within a site, too.
         "inside": address_with(pairs) if query.is_external else "",
-        "by_year": "" if has_times else f"{href}&{BY.name}=year",
         "tables": table_formats(
             f"ask/{query.name}",
             [*(pair for pair in pairs if pair[0] != ASK), *external, (LIMIT.name, "0")],
