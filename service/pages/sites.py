@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 _OF_OTHERS = frozenset({"linkers", "anchors"})
 """The questions that are about links from other sites only, at a glance."""
 
-_LINKING = {"hosts": "linking hosts", "pages": "linking pages"}
+_LINKING = {"hosts": "linking hosts", "pages": "linking pages", "mementos": "captures"}
 """Names of numbers of questions about links, if the name of the column does not say it."""
 
 MOST_ROWS = 5
