@@ -66,8 +66,7 @@ class Lane:
         first: When it was first seen.
         last: When it was last seen.
         gaps: Times of which nothing is known: no capture that could show the links was read.
-        share: How high it is in the scale of all lanes, where its own is 1.
-        then: Returns where the bar of a unit of time leads.
+        full: The same in the scale of all lanes.
     """
 
     label: str
@@ -78,8 +77,7 @@ class Lane:
     first: Timestamp
     last: Timestamp
     gaps: Sequence[Bar]
-    share: float
-    then: Callable[[str], str]
+    full: int
 
 
 def show_glance(page: PageHistory) -> PageParts:
@@ -99,7 +97,7 @@ def show_glance(page: PageHistory) -> PageParts:
     shown, shown_texts = _foremost(hosts, _by_links), _foremost(texts, _by_importance)
     # Linking hosts and their words are two charts of the same links: the scale of all is one.
     full = most_of(one.over_time for one in (*shown, *shown_texts))
-    then = {side: partial(_links_then, uri, side) for side in Direction}
+    then = _then(uri, "in")
 
     def links_of(side: Direction) -> tuple[Sequence[LinkCounts[str]], Extent]:
         seen = inlinks if side is Direction.IN else outlinks()
@@ -113,24 +111,19 @@ def show_glance(page: PageHistory) -> PageParts:
 
     def who() -> Mapping[str, Any]:
         known = KnownHosts(reading, axis.unit)
-        lanes = [
-            _host_lane(one, axis, full, _linking_gaps(axis, known, one), then[Direction.IN])
-            for one in shown
-        ]
+        lanes = [_host_lane(one, axis, full, _linking_gaps(axis, known, one)) for one in shown]
         return {
-            **lanes_facts("hosts-in", f"Hosts that linked to {uri}", lanes, axis, "in", full),
+            **lanes_facts("hosts-in", f"Hosts that linked to {uri}", lanes, axis, "in", full, then),
             "caption": "Hosts that linked to it",
             "what": "who linked to it",
             "more": [*more("host", len(hosts), len(lanes), View.PLACES), every("in")],
         }
 
     def words() -> Mapping[str, Any]:
-        lanes = [
-            _lane(one, None, axis, full, axis.unknown(), then[Direction.IN]) for one in shown_texts
-        ]
+        lanes = [_lane(one, None, axis, full, axis.unknown()) for one in shown_texts]
         by_year = "year by year", about(query.uri, View.ANCHORS, by="year")
         return {
-            **lanes_facts("anchors", f"Texts of links to {uri}", lanes, axis, "in", full),
+            **lanes_facts("anchors", f"Texts of links to {uri}", lanes, axis, "in", full, then),
             "caption": "Texts of links to it",
             "column": "Text",
             "wordless": "no words",
@@ -144,9 +137,11 @@ def show_glance(page: PageHistory) -> PageParts:
         shown_out = _foremost(found, _by_links)
         most = most_of(one.over_time for one in shown_out)
         gaps = axis.gaps(page.chronicle.outlinks)  # no capture of the page was read
-        lanes = [_host_lane(one, axis, most, gaps, then[Direction.OUT]) for one in shown_out]
+        lanes = [_host_lane(one, axis, most, gaps) for one in shown_out]
         return {
-            **lanes_facts("hosts-out", f"Hosts linked from {uri}", lanes, axis, "out", most),
+            **lanes_facts(
+                "hosts-out", f"Hosts linked from {uri}", lanes, axis, "out", most, _then(uri, "out")
+            ),
             "caption": "Hosts it linked to",
             "what": "where it led",
             "more": [*more("host", len(found), len(lanes), View.PLACES), every("out")],
@@ -198,6 +193,7 @@ def lanes_facts(
     axis: Axis,
     side: str,
     full: int,
+    then: Callable[[str, str], str],
     nouns: str = "links",
 ) -> dict[str, Any]:
     """Return the facts that all blocks of lanes show: hosts, texts or other rows through time.
@@ -209,12 +205,14 @@ def lanes_facts(
         axis: The axis of all of them.
         side: The class of their bars.
         full: The number that a bar of full height means in the scale of all of them.
+        then: Returns where a bar leads, for the label of its row and a unit of time.
         nouns: What is counted.
     """
     return {
         "style": "panel",
         "lanes": lanes,
         "axis": axis,
+        "then": then,
         "side": side,
         "scale": scale_of(axis, full, nouns) if axis.units else "",
         "tables": side_formats().get(side, ()),
@@ -230,6 +228,11 @@ def _lanes_picture(title: str, lanes: Sequence[Lane], axis: Axis, side: str) -> 
         for lane in lanes
     ]
     return strips(title, rows, axis, OWN_SCALES)
+
+
+def _then(uri: str, side: str) -> Callable[[str, str], str]:
+    """Return what returns the address of the links on a side of a page in a unit of time."""
+    return lambda _, unit: about(uri, View.LINKS, direction=side, from_=unit, to=unit)
 
 
 def _foremost(
@@ -254,35 +257,18 @@ def _linking_gaps(axis: Axis, known: KnownHosts, counts: LinkCounts[str]) -> Seq
     return axis.gaps({*known.periods(counts.name), *counts.over_time})
 
 
-def _links_then(uri: str, side: Direction, unit: str) -> str:
-    """Return the address of the links on a side of a page that were seen in a unit of time."""
-    return about(uri, View.LINKS, direction=side.value, from_=unit, to=unit)
-
-
-def _host_lane(
-    counts: LinkCounts[str],
-    axis: Axis,
-    full: int,
-    gaps: Sequence[Bar],
-    then: Callable[[str], str],
-) -> Lane:
+def _host_lane(counts: LinkCounts[str], axis: Axis, full: int, gaps: Sequence[Bar]) -> Lane:
     """Return a host or domain through time; the greatest bar of all lanes means ``full`` links."""
-    href = about(root_of(counts.name)) if counts.name else None
-    return _lane(counts, href, axis, full, gaps, then)
+    return _lane(counts, about(root_of(counts.name)) if counts.name else None, axis, full, gaps)
 
 
 def _lane(
-    counts: LinkCounts[str],
-    href: str | None,
-    axis: Axis,
-    full: int,
-    gaps: Sequence[Bar],
-    then: Callable[[str], str],
+    counts: LinkCounts[str], href: str | None, axis: Axis, full: int, gaps: Sequence[Bar]
 ) -> Lane:
     bars = axis.bars(counts.over_time, "link", "links") if axis.units else []
     most, name = most_of([counts.over_time]), printable(counts.name)
     ends = counts.first, counts.last
-    return Lane(name, href, bars, counts.links, most, *ends, gaps, most / full, then)
+    return Lane(name, href, bars, counts.links, most, *ends, gaps, full)
 
 
 LIMIT = 200
@@ -323,11 +309,11 @@ def show_places(page: PageHistory) -> PageParts:
                 axis,
                 full,
                 _linking_gaps(axis, known, row.links) if side is Direction.IN else own_gaps,
-                partial(_links_then, page.uri, side),
             )
             for row in rows
         ]
-        facts = lanes_facts(name, f"Links {of} {page.uri}", lanes, axis, side.value, full)
+        then, title = _then(page.uri, side.value), f"Links {of} {page.uri}"
+        facts = lanes_facts(name, title, lanes, axis, side.value, full, then)
         return {
             **facts,
             "style": "",

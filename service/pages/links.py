@@ -25,15 +25,7 @@ from arclink.access.replay import moment_of, uri_m
 from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.charts.pictures import OWN_SCALES, Drawing, Strip, scale_of, share, strips
-from arclink.analysis.charts.svg import (
-    Axis,
-    Bar,
-    Mark,
-    in_words,
-    moment_in_words,
-    most_of,
-    shares_of,
-)
+from arclink.analysis.charts.svg import Axis, Bar, Mark, in_words, moment_in_words, most_of
 from arclink.model import Sighting, Timestamp
 from arclink.reasons import Reason
 from arclink.service.pages.blocks import PageBlock, PageParts, link_formats, shown_of, table_formats
@@ -256,7 +248,7 @@ class _ShownAnchor:
     Attributes:
         bars: Its links through time, in its own scale; empty if the rows themselves are per period.
         most: What a bar of full height means.
-        share: How high it is in the scale of all rows, where its own is 1.
+        full: The same in the scale of all rows.
         uri_m: Replay address of the page that had it first; None without a replay prefix.
     """
 
@@ -264,7 +256,7 @@ class _ShownAnchor:
     bars: Sequence[Bar]
     gaps: Sequence[Bar]
     most: int
-    share: float
+    full: int
     uri_m: str | None
 
 
@@ -280,19 +272,19 @@ def show_anchors(page: PageHistory) -> PageParts:
     answer = answer_anchors(page.store, query, page.settings.budget, page.chronicle.seen, axis.unit)
     has_time = query.period is None and bool(axis.units)
     charts = answer.over_time if has_time else [{} for _ in answer.anchors]
-    gaps = axis.unknown()
+    full, gaps = most_of(charts), axis.unknown()
     rows = [
         _ShownAnchor(
             anchor,
             axis.bars(counts, "link", "links"),
             gaps,
             most_of([counts]),
-            share,
+            full,
             uri_m_of(anchor.counts.first, replay),
         )
-        for anchor, counts, share in zip(answer.anchors, charts, shares_of(charts), strict=True)
+        for anchor, counts in zip(answer.anchors, charts, strict=True)
     ]
-    scale = scale_of(axis, most_of(charts)) if has_time else ""
+    scale = scale_of(axis, full) if has_time else ""
     downloads = table_formats("anchors", (pair for pair in asked.given if pair[0] != "limit"))
     facts = {
         "tint": "in",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from arclink.access.declarations import FROM, TO, BadParameterError, Given, sort_out
 from arclink.access.queries import EVERYTHING, as_written, surt_asked
-from arclink.access.texts import cut_in_the_middle, printable, printable_uri
+from arclink.access.texts import printable, printable_uri
 from arclink.analysis.charts.pictures import Drawing, Strip, share, strips
 from arclink.analysis.charts.svg import Axis, day_in_words, most_of
 from arclink.analysis.matrices.slices import EVER, Level, Windows
@@ -35,7 +35,6 @@ from arclink.service.pages.answers import (
     LINKS,
     OF_TARGETS,
     SURVIVAL,
-    Cell,
     about_name,
     address_with,
     captures_facts,
@@ -72,9 +71,6 @@ MOST_ROWS = 5
 
 _ROWS_OF_FRONT, _MOST_BEGUN = 3, 4
 """The same of the whole archive; and number of pages to begin with."""
-
-_LONGEST = 46
-"""Number of characters of their names that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -519,8 +515,7 @@ def _lanes(
             Timestamp(min(row.get("first") or ends.first for row in rows[name])),
             Timestamp(max(row.get("last") or ends.last for row in rows[name])),
             axis.gaps(known[name]) if name in known else axis.unknown(),
-            most_of([counts[name]]) / full,
-            partial(leads_to, name),
+            full,
         )
         for name in chosen
     ]
@@ -529,13 +524,9 @@ def _lanes(
         bars, label = axis.bars(read, "capture", "captures"), "captures with known text"
         most, unknown = most_of([read]), axis.unknown()
         span = ends.first, ends.last
-        lanes.append(
-            Lane(label, None, bars, most, most, *span, unknown, 1, partial(leads_to, label))
-        )
-    strip, facts = (
-        captures(axis=axis),
-        lanes_facts("lanes", title_of(query), lanes, axis, "in", full, nouns),
-    )
+        lanes.append(Lane(label, None, bars, most, most, *span, unknown, most))
+    strip, title = captures(axis=axis), title_of(query)
+    facts = lanes_facts("lanes", title, lanes, axis, "in", full, leads_to, nouns)
     return {
         **strip,
         **facts,
@@ -632,18 +623,16 @@ def _shown_of_groups(scope: QuestionScope, store: Scans) -> list[str]:
 
 def _following(query: AskQuery, given: Given, *, has_texts: bool) -> list[tuple[str, str]]:
     """Return the other questions of the group of one: what they ask, and their addresses."""
-    is_archive = query.scope is QuestionScope.ARCHIVE
-    part = QuestionScope.HOST if query.scope is QuestionScope.PREFIX else query.scope
-    about_it = pairs_of(given, EXTERNAL.name)
+    is_archive, part = query.scope is QuestionScope.ARCHIVE, query.scope.value[0]
     found = []
     for name, one in QUESTIONS.items():
-        is_listed = name == "find" if one.words and not has_texts else part.value[0] in one.listed
-        if one.group is not query.question.group or name == query.name:
-            continue
-        if is_listed or (name == "find" and not has_texts):
+        is_listed = (part if query.scope is not QuestionScope.PREFIX else "h") in one.listed
+        if one.words is not None and not has_texts:
+            is_listed = name == "find"  # words are looked for elsewhere
+        if is_listed and one.group is query.question.group and name != query.name:
             asks = one.of_archive if is_archive and one.words is None else one.then
-            asks = one.asks if "{" in asks else asks
-            found.append((asks, address_with([*about_it, (ASK, name)])))
+            pairs = [*pairs_of(given, EXTERNAL.name), (ASK, name)]
+            found.append((one.asks if "{" in asks else asks, address_with(pairs)))
     return found
 
 
@@ -674,17 +663,14 @@ def _panel_picture(
 def short_query(given: Given, name: str) -> AskQuery:
     """Return a question about the part that parameters name, as it is asked at a glance."""
     question = QUESTIONS[name]
+    most = MOST_ROWS if given.found(ADDRESSES)[1] else _ROWS_OF_FRONT
     return replace(
         AskQuery.of(given, name=name),
         level=question.level,
         windows=Windows(question.period),
         is_external=name in _OF_OTHERS,
-        limit=10 if name == "begin" else _rows_of(given),
+        limit=10 if name == "begin" else most,
     )
-
-
-def _rows_of(given: Given) -> int:
-    return MOST_ROWS if given.found(ADDRESSES)[1] else _ROWS_OF_FRONT
 
 
 def _beginnings(answer: "AskAnswer") -> list[Beginning]:
@@ -705,12 +691,6 @@ def _beginnings(answer: "AskAnswer") -> list[Beginning]:
     ]
 
 
-def _in_the_middle(name: Cell) -> Cell:
-    """Return a name that is shown in two lines: pages of a site differ at the end."""
-    is_long = name.kind == "name" and name.value
-    return replace(name, value=cut_in_the_middle(str(name.value), _LONGEST)) if is_long else name
-
-
 def _panel(
     given: Given, query: AskQuery, answer: "AskAnswer | None", *, has_texts: bool
 ) -> dict[str, Any]:
@@ -725,7 +705,7 @@ def _panel(
     by = "" if answer is None else telling(query, answer.table.to_pylist())
     what, column = question.columns[0], by or question.ranks or "last"
     shown = [] if answer is None else cells(query, answer)
-    rows = [(_in_the_middle(row[what]), row.get("state"), row[column]) for row in shown]
+    rows = [(row[what], row.get("state"), row[column]) for row in shown]
     counts_links = question.is_of_links and question.basis is Basis.ARCHIVE
     is_archive = query.scope is QuestionScope.ARCHIVE
     return {

@@ -135,7 +135,7 @@ _HATCHED = "Hatched: no capture that could show it was read, so it is unknown."
 """The meaning of gaps, below every picture that has some."""
 
 OWN_SCALES = "Each row has its own scale: a bar of full height is its greatest number."
-"""What `strips` says of rows that are not to be compared."""
+"""The note of `strips` about rows whose heights are not to be compared."""
 
 
 @dataclass(frozen=True, slots=True)

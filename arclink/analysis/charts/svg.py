@@ -452,16 +452,6 @@ def most_of(charts: Iterable[Mapping[str, int]]) -> int:
     return max((count for counts in charts for count in counts.values()), default=0) or 1
 
 
-def shares_of(charts: Sequence[Mapping[str, int]]) -> list[float]:
-    """Return how high each chart is in the scale of all of them, where its own is 1.
-
-    >>> shares_of([{"2009": 4, "2010": 1}, {"2009": 2}])
-    [1.0, 0.5]
-    """
-    most = most_of(charts)
-    return [most_of([counts]) / most for counts in charts]
-
-
 def _with_margins(unit: Period, first: Timestamp, last: Timestamp) -> Iterator[str]:
     """Yield the units from one time to another, with margins if they are few.
 
