@@ -99,7 +99,7 @@ QUESTIONS = {
     ),
     "Which pages vanished, and since when?": (
         [following("Which pages vanished?")],
-        ["Which pages vanished?", "not captured again", "error"],
+        ["vanished?", "not captured again", "error"],
     ),
     "Which pages did others link to that the archive never captured?": (
         [following("rows", panel("What is missing"))],
