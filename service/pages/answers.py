@@ -331,23 +331,14 @@ def captures_facts(
 ) -> dict[str, Any]:
     """Return the captures that an answer is read from, through time.
 
-    They are drawn by day, and days without any that could show an answer are gaps; by a longer unit
-    if there are too many of them. The axis is that of the rows below them, if they have one.
+    The axis is that of the rows below them, if they have one.
     """
     if known.first is None or known.last is None:
         return {"known": known}
-    if axis is None:
-        axis, _ = captures_over(known.first, known.last, known.by_day)
-    unit = next(
-        unit
-        for unit in (Period.DAY, Period.MONTH, Period.YEAR)
-        if unit is Period.YEAR or len(unit.known(known.by_day, with_links=False)) <= _MOST_BARS
-    )
-    periods = unit.known(known.by_day, with_links=False)
-    counts = {when: one.captures or 0 for when, one in periods.items()}
-    bars = axis.bars(counts, "capture", "captures")
     needs_read = query.question.needs_read
-    gaps = axis.gaps(unit.known(known.by_day, with_links=needs_read), unit)
+    axis, bars, gaps = captures_over(
+        known.first, known.last, known.by_day, axis, with_links=needs_read
+    )
     row = Strip("Captures", bars, amount=f"{known.captures:,}", height=42, gaps=gaps)
     title = f"Captures: {heading_of(query) or 'the whole archive'}"
     return {
@@ -363,20 +354,32 @@ def captures_facts(
 
 
 def captures_over(
-    first: Timestamp, last: Timestamp, days: Mapping[str, KnownLinks]
-) -> tuple[Axis, Sequence[Bar]]:
-    """Return an axis of time, and a bar for the captures of each of its units.
+    first: Timestamp,
+    last: Timestamp,
+    days: Mapping[str, KnownLinks],
+    axis: Axis | None = None,
+    *,
+    with_links: bool = False,
+) -> tuple[Axis, Sequence[Bar], Sequence[Bar]]:
+    """Return an axis of time, bars for the captures of each day, and gaps with nothing known.
+
+    If there are captures on too many days, bars and gaps are months or years.
 
     Args:
         first: Time of the first capture.
         last: Time of the last one.
         days: What is known on each day with captures.
+        axis: The axis, if there is one.
+        with_links: Whether times with captures are gaps, too, if the links of none are known.
     """
-    unit = unit_for(first, last, days)
-    periods = unit.known(days, with_links=False)
-    counts = {when: known.captures or 0 for when, known in periods.items()}
-    axis = Axis(unit, first, last, periods)
-    return axis, axis.bars(counts, "capture", "captures")
+    units = {unit: unit.known(days, with_links=False) for unit in reversed(Period)}
+    unit = next((one for one, found in units.items() if len(found) <= _MOST_BARS), Period.YEAR)
+    counts = {when: known.captures or 0 for when, known in units[unit].items()}
+    if axis is None:
+        of_axis = unit_for(first, last, days)
+        axis = Axis(of_axis, first, last, units[of_axis])
+    bars = axis.bars(counts, "capture", "captures")
+    return axis, bars, axis.gaps(unit.known(days, with_links=with_links), unit)
 
 
 def address_with(pairs: Iterable[tuple[str, str]]) -> str:
