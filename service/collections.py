@@ -58,6 +58,7 @@ class Card:
         hosts: Number of hosts with captures; None if it is not known.
         axis: The axis of its captures; None if their times are not known.
         bars: Its captures on the axis.
+        gaps: Times without captures.
         note: What is not known, and why; empty if everything is.
     """
 
@@ -68,6 +69,7 @@ class Card:
     hosts: int | None = None
     axis: Axis | None = None
     bars: Sequence[Bar] = ()
+    gaps: Sequence[Bar] = ()
     note: str = ""
 
     @property
@@ -106,7 +108,7 @@ def _card_of(stores: Stores) -> Card:
     except (NotReadyError, UsageError) as error:
         note = f"{error}."
     days = captures.known.by_day if captures else store.days()
-    axis, bars = captures_over(card.first, card.last, days) if days else (None, ())
+    axis, bars, gaps = captures_over(card.first, card.last, days) if days else (None, (), ())
     return replace(
         card,
         captures=(known_in(days.values()) if days else store.known()).captures,
@@ -114,6 +116,7 @@ def _card_of(stores: Stores) -> Card:
         hosts=None if hosts is None else hosts.total,
         axis=axis,
         bars=bars,
+        gaps=gaps,
         note=note,
     )
 

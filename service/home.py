@@ -157,8 +157,7 @@ home = Blueprint("home", __name__)
 
 _MOST_NEAR = 8
 """Number of other pages of the host offered if nothing is known about the requested URI."""
-_LOADED = "What was loaded, and what is missing"
-_EXAMPLES = 5
+_EXAMPLES = 4
 """Number of pages to begin with, of a store without relations."""
 _SHOW: MappingProxyType[View, Callable[[PageHistory], PageParts]] = MappingProxyType(
     {
@@ -249,9 +248,10 @@ def _start(store: Scans) -> Response:
     if beginnings is None:
         beginnings = stores.once(_beginnings)
     loads = stores.once(_loads_of)
-    begin = PageBlock("begin", "begin", lambda: {"beginnings": beginnings}, "Begin here")
-    loaded = PageBlock("loaded", "loads", lambda: {"loaded": loads}, _LOADED)
-    blocks = [*[begin][: len(beginnings)], *shown.blocks, *([loaded] if loads else [])]
+    facts = {"style": "panel door", "beginnings": beginnings}
+    begin = PageBlock("begin", "begin", lambda: facts, "Begin here", is_narrow=True)
+    loaded = PageBlock("loaded", "loads", lambda: {"loaded": loads})
+    blocks = [*shown.blocks, *[begin][: len(beginnings)], *([loaded] if loads else [])]
     return _shown("start", asked, blocks=blocks, sums=store.sums(), **words)
 
 

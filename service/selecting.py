@@ -291,9 +291,7 @@ def _counted(form: SelectionForm, selection: Selection, written: SelectionForm) 
         is_complete=is_complete,
         unknown=unknown_words(unknown) if unknown else "",
         most_read=stores.settings.budget.rows,
-        years=[
-            (year, count, round(height_of(count, most, 0.5), 2)) for year, count in years.items()
-        ],
+        years=[(year, count, height_of(count, most)) for year, count in years.items()],
         pictures={"by-year": lambda: _by_year(text, years)},
         tables=table_formats(f"{request.script_root}/count", [(SUBSET.name, text), ("by", "year")]),
         examples=examples,

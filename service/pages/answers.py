@@ -6,19 +6,21 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
+from arclink.access.capabilities import ColumnKind
 from arclink.access.chronicles import unit_for, units_between
 from arclink.access.declarations import Given
 from arclink.access.formats.rows import TIME_COLUMNS, UNKNOWN, is_unknown
 from arclink.access.queries import as_written, surt_asked
+from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
 from arclink.analysis.charts.comparisons import matrix, ranks, survival, up_and_down
 from arclink.analysis.charts.network import links_by_name
 from arclink.analysis.charts.pictures import Drawing, Strip, strips
-from arclink.analysis.charts.svg import Axis, Bar, height_of, in_words
+from arclink.analysis.charts.svg import Axis, Bar, height_of, in_words, most_of
 from arclink.analysis.matrices.slices import Level
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.rows import besides
-from arclink.analysis.questions.table import QuestionScope
+from arclink.analysis.questions.table import COLUMNS, QuestionScope
 from arclink.known import KnownLinks
 from arclink.model import Timestamp
 from arclink.service.pages.browse import browse_address
@@ -37,6 +39,8 @@ LINKS = "host-links"
 SURVIVAL = "survival"
 """The question whose rows are shares by age."""
 
+_MOST_BARS = 400
+"""Number of days of which captures are drawn."""
 _MOST_PLACES = 10
 _MOST_RANKED = 16
 _MOST_NAMES = 24
@@ -198,6 +202,11 @@ ASK = "ask"
 """The parameter with the name of a question."""
 
 
+OF_TARGETS = frozenset(
+    {"most-linked", "broken", "gaps", "stale", "rising", "led-to", "linked-with"}
+)
+"""The questions whose times are those of pages that link to the page of a row, and not its own."""
+
 _WORDS = frozenset({"text", "term", "title", "title_before", "snippet"})
 
 
@@ -209,7 +218,7 @@ class Cell:
         kind: ``name``, ``words``, ``text``, ``time`` or ``number``, as the template knows them.
         value: The value; None if it is missing or not known.
         href: Where it leads; empty if nowhere.
-        share: Percent of the greatest number that its rows are ordered by; 0 for other values.
+        share: Percent of the greatest number that tells its rows apart; 0 for other values.
         pieces: Words in pieces, the second one and each second one after it were looked for.
     """
 
@@ -222,10 +231,9 @@ class Cell:
 
 def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
     """Return the cells of each row by column."""
-    rows, ranks = answer.table.to_pylist(), query.question.ranks
-    most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
-
-    has_hits = query.question.is_of_texts and "snippet" in query.question.columns
+    rows = answer.table.to_pylist()
+    by = telling(query, rows)
+    most = most_of([{str(number): row[by] or 0 for number, row in enumerate(rows)}]) if by else 0
 
     def cell(name: str, value: object, row: Mapping[str, Any]) -> Cell:
         if is_unknown(name, row):
@@ -238,12 +246,12 @@ def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
             level = query.level if has_level else Level.URI
             return Cell("name", value, about_name(str(value), level) if value else "")
         if name in TIME_COLUMNS:
-            return Cell("time", value, _then(name, row) if has_hits else "")
+            return Cell("time", value, _then(query, name, row))
         if isinstance(value, float):
             return Cell("number", round(value, 3))
         if isinstance(value, int) and not name.startswith("status"):
-            share = round(height_of(value, most), 1) if name == ranks else 0
-            return Cell("number", value, _linkers_then(name, row) if has_hits else "", share)
+            share = height_of(value, most) if name == by else 0
+            return Cell("number", value, _linkers_then(query, name, row), share)
         places = answer.places.get(str(value), ()) if name == "snippet" else ()
         bounds = [0, *chain.from_iterable(places), None]
         pieces = [str(value)[slice(*pair)] for pair in pairwise(bounds)] if places else ()
@@ -252,15 +260,44 @@ def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
     return [{name: cell(name, value, row) for name, value in row.items()} for row in rows]
 
 
-def _then(time: str, row: Mapping[str, Any]) -> str:
-    """Return the address of the capture of a page at a time of the row."""
-    return browse_address(row[time], row.get("page") or row["name"]) if row[time] else ""
+def telling(query: AskQuery, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the column of numbers that tells rows apart; empty if nothing orders them.
+
+    It is the one that orders them, or, if that is the same in all of them, the first other one that
+    is not.
+    """
+    ranks = query.question.ranks
+    numbers = [
+        name
+        for name in query.question.columns
+        if COLUMNS[name].kind is ColumnKind.NUMBER and not name.startswith("status")
+    ]
+    varied = (name for name in (ranks, *numbers) if len({row[name] for row in rows} - {None}) > 1)
+    return ranks and next(varied, ranks)
 
 
-def _linkers_then(count: str, row: Mapping[str, Any]) -> str:
-    """Return the address of the links to a page when it last had words, for their number."""
-    then = row["last"] and row["last"][:8]
-    return about(row["name"], View.LINKS, direction="in", at=then) if count == "pages" else ""
+def _then(query: AskQuery, time: str, row: Mapping[str, Any]) -> str:
+    """Return the address of the capture of a page at a time of the row; empty if it names none."""
+    page = row.get("page")
+    if not page and query.level in (None, Level.URI):
+        page = row.get("source" if query.name == LINKS else "name")
+    if time == "captured":
+        page = row["name"] if query.has_uris else ""
+    elif time == "host_last" or query.name in OF_TARGETS:
+        return ""
+    return browse_address(row[time], page) if page and row[time] else ""
+
+
+def _linkers_then(query: AskQuery, count: str, row: Mapping[str, Any]) -> str:
+    """Return the address of the links that a number of pages counts; empty for other numbers.
+
+    They are those when the page last had words, or since it vanished.
+    """
+    if count != "pages" or not row[count] or query.name not in ("search", "vanished"):
+        return ""
+    since = {"from_": row["last"]} if query.name == "vanished" else {}
+    then = {} if since else {"at": row["last"] and row["last"][:8]}
+    return about(row["name"], View.LINKS, direction="in", **since, **then)
 
 
 def about_name(name: str, level: Level | None) -> str:
@@ -297,40 +334,63 @@ def said_in(query: AskQuery) -> str:
 
 
 def captures_facts(
-    query: AskQuery, known: "KnownCaptures", label: str, texts: "KnownTexts | None" = None
+    query: AskQuery,
+    known: "KnownCaptures",
+    label: str,
+    texts: "KnownTexts | None" = None,
+    axis: Axis | None = None,
 ) -> dict[str, Any]:
-    """Return the captures that an answer is read from, through time."""
+    """Return the captures that an answer is read from, through time.
+
+    The axis is that of the rows below them, if they have one.
+    """
     if known.first is None or known.last is None:
         return {"known": known}
-    axis, bars = captures_over(known.first, known.last, known.by_day)
-    row = Strip("Captures", bars, amount=f"{known.captures:,}", height=42, gaps=axis.unknown())
+    needs_read = query.question.needs_read
+    axis, bars, gaps = captures_over(
+        known.first, known.last, known.by_day, axis, with_links=needs_read
+    )
+    row = Strip("Captures", bars, amount=f"{known.captures:,}", height=42, gaps=gaps)
     title = f"Captures: {heading_of(query) or 'the whole archive'}"
     return {
         "known": known,
         "label": label,
-        "what": "text" if query.question.is_of_texts else "links",
+        "read": "text" if query.question.is_of_texts else "links",
         "besides": besides(**texts._asdict()) if texts else "",
         "axis": axis,
-        "bars": bars,
+        "strip": row,
+        "why_unknown": "none of its captures was read" if needs_read else "no captures to show",
         "pictures": {"captures": lambda: strips(title, [row], axis)},
     }
 
 
 def captures_over(
-    first: Timestamp, last: Timestamp, days: Mapping[str, KnownLinks]
-) -> tuple[Axis, Sequence[Bar]]:
-    """Return an axis of time, and a bar for the captures of each of its units.
+    first: Timestamp,
+    last: Timestamp,
+    days: Mapping[str, KnownLinks],
+    axis: Axis | None = None,
+    *,
+    with_links: bool = False,
+) -> tuple[Axis, Sequence[Bar], Sequence[Bar]]:
+    """Return an axis of time, bars for the captures of each day, and gaps with nothing known.
+
+    If there are captures on too many days, bars and gaps are months or years.
 
     Args:
         first: Time of the first capture.
         last: Time of the last one.
         days: What is known on each day with captures.
+        axis: The axis, if there is one.
+        with_links: Whether times with captures are gaps, too, if the links of none are known.
     """
-    unit = unit_for(first, last, days)
-    periods = unit.known(days, with_links=False)
-    counts = {when: known.captures or 0 for when, known in periods.items()}
-    axis = Axis(unit, first, last, periods)
-    return axis, axis.bars(counts, "capture", "captures")
+    units = {unit: unit.known(days, with_links=False) for unit in reversed(Period)}
+    unit = next((one for one, found in units.items() if len(found) <= _MOST_BARS), Period.YEAR)
+    counts = {when: known.captures or 0 for when, known in units[unit].items()}
+    if axis is None:
+        of_axis = unit_for(first, last, days)
+        axis = Axis(of_axis, first, last, units[of_axis])
+    bars = axis.bars(counts, "capture", "captures")
+    return axis, bars, axis.gaps(unit.known(days, with_links=with_links), unit)
 
 
 def address_with(pairs: Iterable[tuple[str, str]]) -> str:

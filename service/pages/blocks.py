@@ -350,9 +350,9 @@ def pieces(uri: str) -> list[str]:
 
 
 @site.app_template_filter("shown")
-def shown(uri: str) -> str:
+def shown(uri: str, most: int = _SHOWN) -> str:
     """Return an address as pages show it: a long one without its middle."""
-    return cut_in_the_middle(uri, _SHOWN)
+    return cut_in_the_middle(uri, most)
 
 
 @site.app_template_filter("without_marks")

@@ -29,7 +29,7 @@ from arclink.access.reader import MemberKey, Reading
 from arclink.access.tallies import Extent, Period
 from arclink.access.texts import counted, printable, printable_uri
 from arclink.analysis.charts import network
-from arclink.analysis.charts.pictures import Drawing, Strip, scale_of, strips
+from arclink.analysis.charts.pictures import OWN_SCALES, Drawing, Strip, scale_of, strips
 from arclink.analysis.charts.svg import Axis, Bar, most_of
 from arclink.analysis.matrices.slices import Level
 from arclink.model import Timestamp, UriR
@@ -60,17 +60,24 @@ class Lane:
     Attributes:
         label: Empty for a link without words or a URI without a host.
         href: Address of the home page of a host; None for texts.
-        links: Number of distinct links.
+        bars: In its own scale.
+        links: Number of distinct links, or the greatest one of a bar.
+        most: What a bar of full height means.
+        first: When it was first seen.
+        last: When it was last seen.
         gaps: Times of which nothing is known: no capture that could show the links was read.
+        full: The same in the scale of all lanes.
     """
 
     label: str
     href: str | None
     bars: Sequence[Bar]
     links: int
+    most: int
     first: Timestamp
     last: Timestamp
     gaps: Sequence[Bar]
+    full: int
 
 
 def show_glance(page: PageHistory) -> PageParts:
@@ -88,8 +95,9 @@ def show_glance(page: PageHistory) -> PageParts:
     # As in `anchors`, only links that a reader can follow.
     texts = inlinks.of(replace(query, kinds=NAVIGATION)).by_name(axis.unit, text_of_link)
     shown, shown_texts = _foremost(hosts, _by_links), _foremost(texts, _by_importance)
-    # Linking hosts and their words are two charts of the same links, with one scale.
+    # Linking hosts and their words are two charts of the same links: the scale of all is one.
     full = most_of(one.over_time for one in (*shown, *shown_texts))
+    then = _then(uri, "in")
 
     def links_of(side: Direction) -> tuple[Sequence[LinkCounts[str]], Extent]:
         seen = inlinks if side is Direction.IN else outlinks()
@@ -105,7 +113,7 @@ def show_glance(page: PageHistory) -> PageParts:
         known = KnownHosts(reading, axis.unit)
         lanes = [_host_lane(one, axis, full, _linking_gaps(axis, known, one)) for one in shown]
         return {
-            **lanes_facts("hosts-in", f"Hosts that linked to {uri}", lanes, axis, "in", full),
+            **lanes_facts("hosts-in", f"Hosts that linked to {uri}", lanes, axis, "in", full, then),
             "caption": "Hosts that linked to it",
             "more": [*more("host", len(hosts), len(lanes), View.PLACES), every("in")],
         }
@@ -114,7 +122,7 @@ def show_glance(page: PageHistory) -> PageParts:
         lanes = [_lane(one, None, axis, full, axis.unknown()) for one in shown_texts]
         by_year = "year by year", about(query.uri, View.ANCHORS, by="year")
         return {
-            **lanes_facts("anchors", f"Texts of links to {uri}", lanes, axis, "in", full),
+            **lanes_facts("anchors", f"Texts of links to {uri}", lanes, axis, "in", full, then),
             "caption": "Texts of links to it",
             "column": "Text",
             "wordless": "no words",
@@ -128,7 +136,9 @@ def show_glance(page: PageHistory) -> PageParts:
         gaps = axis.gaps(page.chronicle.outlinks)  # no capture of the page was read
         lanes = [_host_lane(one, axis, most, gaps) for one in shown_out]
         return {
-            **lanes_facts("hosts-out", f"Hosts linked from {uri}", lanes, axis, "out", most),
+            **lanes_facts(
+                "hosts-out", f"Hosts linked from {uri}", lanes, axis, "out", most, _then(uri, "out")
+            ),
             "caption": "Hosts it linked to",
             "more": [*more("host", len(found), len(lanes), View.PLACES), every("out")],
         }
@@ -151,9 +161,9 @@ def show_glance(page: PageHistory) -> PageParts:
     return PageParts(
         [
             PageBlock("through-time", "through_time", through_time, "Through time", saves=strip),
-            PageBlock("who", "lanes", who, "Who linked to it", True, [Save(to, "hosts-in")]),
-            PageBlock("anchors", "lanes", words, "In which words", True, anchors),
-            PageBlock("where", "lanes", where, "Where it led", True, [Save(of, "hosts-out")]),
+            PageBlock("who", "lanes", who, "Who linked to it", saves=[Save(to, "hosts-in")]),
+            PageBlock("anchors", "lanes", words, "In which words", saves=anchors),
+            PageBlock("where", "lanes", where, "Where it led", saves=[Save(of, "hosts-out")]),
         ],
         link_formats(given, ("rdfxml", "turtle")),
     )
@@ -179,6 +189,7 @@ def lanes_facts(
     axis: Axis,
     side: str,
     full: int,
+    then: Callable[[str, str], str],
     nouns: str = "links",
 ) -> dict[str, Any]:
     """Return the facts that all blocks of lanes show: hosts, texts or other rows through time.
@@ -189,28 +200,33 @@ def lanes_facts(
         lanes: The rows.
         axis: The axis of all of them.
         side: The class of their bars.
-        full: The number that a bar of full height means.
+        full: The number that a bar of full height means in the scale of all of them.
+        then: Returns where a bar leads, for the label of its row and a unit of time.
         nouns: What is counted.
     """
     return {
         "style": "panel",
         "lanes": lanes,
         "axis": axis,
+        "then": then,
         "side": side,
         "scale": scale_of(axis, full, nouns) if axis.units else "",
-        "pictures": {name: partial(_lanes_picture, title, lanes, axis, side, full, nouns)},
+        "pictures": {name: partial(_lanes_picture, title, lanes, axis, side)},
     }
 
 
-def _lanes_picture(
-    title: str, lanes: Sequence[Lane], axis: Axis, side: str, full: int, nouns: str = "links"
-) -> Drawing:
+def _lanes_picture(title: str, lanes: Sequence[Lane], axis: Axis, side: str) -> Drawing:
     """Return hosts, texts or other rows through time."""
     rows = [
-        Strip(lane.label or "no name", lane.bars, side, f"{lane.links:,}", gaps=lane.gaps)
+        Strip(lane.label or "no name", lane.bars, side, f"up to {lane.most:,}", gaps=lane.gaps)
         for lane in lanes
     ]
-    return strips(title, rows, axis, scale_of(axis, full, nouns))
+    return strips(title, rows, axis, OWN_SCALES)
+
+
+def _then(uri: str, side: str) -> Callable[[str, str], str]:
+    """Return what returns the address of the links on a side of a page in a unit of time."""
+    return lambda _, unit: about(uri, View.LINKS, direction=side, from_=unit, to=unit)
 
 
 def _foremost(
@@ -236,16 +252,17 @@ def _linking_gaps(axis: Axis, known: KnownHosts, counts: LinkCounts[str]) -> Seq
 
 
 def _host_lane(counts: LinkCounts[str], axis: Axis, full: int, gaps: Sequence[Bar]) -> Lane:
-    """Return a host or domain through time; a bar of full height means ``full`` links."""
+    """Return a host or domain through time; the greatest bar of all lanes means ``full`` links."""
     return _lane(counts, about(root_of(counts.name)) if counts.name else None, axis, full, gaps)
 
 
 def _lane(
     counts: LinkCounts[str], href: str | None, axis: Axis, full: int, gaps: Sequence[Bar]
 ) -> Lane:
-    bars = axis.bars(counts.over_time, "link", "links", full) if axis.units else []
-    name = printable(counts.name)
-    return Lane(name, href, bars, counts.links, counts.first, counts.last, gaps)
+    bars = axis.bars(counts.over_time, "link", "links") if axis.units else []
+    most, name = most_of([counts.over_time]), printable(counts.name)
+    ends = counts.first, counts.last
+    return Lane(name, href, bars, counts.links, most, *ends, gaps, full)
 
 
 LIMIT = 200
@@ -265,7 +282,7 @@ def show_places(page: PageHistory) -> PageParts:
     )
     level = query.level.value
     answer = answer_level(page.store, query, page.settings.budget, seen.seen)
-    # Both lists have one scale, so that a reader can compare linking hosts with linked hosts.
+    # The scale of all is that of both lists: linking and linked hosts can be compared.
     full = most_of(row.links.over_time for rows in answer.counted.values() for row in rows)
     known = KnownHosts(
         Reading(page.store, query.links),
@@ -289,7 +306,8 @@ def show_places(page: PageHistory) -> PageParts:
             )
             for row in rows
         ]
-        facts = lanes_facts(name, f"Links {of} {page.uri}", lanes, axis, side.value, full)
+        then, title = _then(page.uri, side.value), f"Links {of} {page.uri}"
+        facts = lanes_facts(name, title, lanes, axis, side.value, full, then)
         return {
             **facts,
             "style": "",
@@ -310,7 +328,6 @@ def show_places(page: PageHistory) -> PageParts:
                 "choices",
                 lambda: {
                     "choices": [_choice(asked, "Counted by", "level", ("host", "domain"), level)],
-                    "scale": scale_of(axis, full) if axis.units else "",
                 },
             ),
             *(

@@ -24,7 +24,7 @@ from arclink.access.reader import Evidence, State, state_of
 from arclink.access.replay import moment_of, uri_m
 from arclink.access.tallies import Period
 from arclink.access.texts import printable, printable_uri
-from arclink.analysis.charts.pictures import Drawing, Strip, scale_of, share, strips
+from arclink.analysis.charts.pictures import OWN_SCALES, Drawing, Strip, scale_of, share, strips
 from arclink.analysis.charts.svg import Axis, Bar, Mark, in_words, moment_in_words, most_of
 from arclink.model import Sighting, Timestamp
 from arclink.reasons import Reason
@@ -252,13 +252,17 @@ class _ShownAnchor:
     """One text as the page shows it.
 
     Attributes:
-        bars: Its links through time; empty if the rows themselves are per period.
+        bars: Its links through time, in its own scale; empty if the rows themselves are per period.
+        most: What a bar of full height means.
+        full: The same in the scale of all rows.
         uri_m: Replay address of the page that had it first; None without a replay prefix.
     """
 
     anchor: Anchor
     bars: Sequence[Bar]
     gaps: Sequence[Bar]
+    most: int
+    full: int
     uri_m: str | None
 
 
@@ -278,8 +282,10 @@ def show_anchors(page: PageHistory) -> PageParts:
     rows = [
         _ShownAnchor(
             anchor,
-            axis.bars(counts, "link", "links", full),
+            axis.bars(counts, "link", "links"),
             gaps,
+            most_of([counts]),
+            full,
             uri_m_of(anchor.counts.first, replay),
         )
         for anchor, counts in zip(answer.anchors, charts, strict=True)
@@ -294,7 +300,7 @@ def show_anchors(page: PageHistory) -> PageParts:
         "scale": scale,
         "rows": rows,
         "later": asked.changed({"limit": "0"}) if answer.total > len(answer.anchors) else "",
-        "pictures": {"anchors": lambda: _picture_of_anchors(answer, rows, axis, scale)},
+        "pictures": {"anchors": lambda: _picture_of_anchors(answer, rows, axis)},
     }
     title, saves = "Texts of links to it", [Save(picture="anchors")]
     return PageParts(
@@ -306,9 +312,7 @@ def show_anchors(page: PageHistory) -> PageParts:
     )
 
 
-def _picture_of_anchors(
-    answer: AnchorsAnswer, rows: Sequence[_ShownAnchor], axis: Axis, scale: str
-) -> Drawing:
+def _picture_of_anchors(answer: AnchorsAnswer, rows: Sequence[_ShownAnchor], axis: Axis) -> Drawing:
     """Return the anchors through time; without axis, or in rows per period, their numbers."""
     most = max((anchor.counts.links for anchor in answer.anchors), default=1)
 
@@ -317,13 +321,12 @@ def _picture_of_anchors(
         name = " · ".join(filter(None, (anchor.period, anchor.host, anchor.text or "no words")))
         if not row.bars:
             return share(printable(name), links, most, "in")
-        return Strip(printable(name), row.bars, "in", f"{links:,}", gaps=row.gaps)
+        return Strip(printable(name), row.bars, "in", f"up to {row.most:,}", gaps=row.gaps)
 
     has_time = any(row.bars for row in rows)
     uri = printable_uri(answer.query.links.uri)
-    return strips(
-        f"Anchors of links to {uri}", [*map(strip, rows)], axis if has_time else None, scale
-    )
+    title, drawn = f"Anchors of links to {uri}", [*map(strip, rows)]
+    return strips(title, drawn, axis, OWN_SCALES) if has_time else strips(title, drawn)
 
 
 AT_ONCE = 200

@@ -34,12 +34,20 @@ from arclink.analysis.questions.queries import (
     AskQuery,
     similar_queries,
 )
-from arclink.analysis.questions.table import EXTRA, MEANINGS, QUESTIONS, Group, QuestionScope
+from arclink.analysis.questions.table import (
+    EXTRA,
+    MEANINGS,
+    QUESTIONS,
+    Basis,
+    Group,
+    QuestionScope,
+)
 from arclink.errors import NoTextsError, UsageError
 from arclink.model import ALL_TIME, Timestamp
 from arclink.service.pages.answers import (
     ASK,
     LINKS,
+    OF_TARGETS,
     SURVIVAL,
     Cell,
     about_name,
@@ -52,6 +60,7 @@ from arclink.service.pages.answers import (
     pairs_of,
     pairs_query,
     said_in,
+    telling,
     title_of,
 )
 from arclink.service.pages.blocks import (
@@ -75,46 +84,17 @@ from arclink.uris.hosts import domain_of, host_of, is_ip_address
 if TYPE_CHECKING:
     from arclink.analysis.questions.asking import AskAnswer, KnownCaptures
 
-_AT_A_GLANCE = (
-    "most-linked",
-    "linkers",
-    "anchors",
-    "new-anchors",
-    "led-to",
-    "broken",
-    "rising",
-    "diff",
-    "vanished",
-    "hosts",
-)
-"""The questions at a glance, in their order."""
+_OF_OTHERS = frozenset({"linkers", "anchors"})
+"""The questions that are about links from other sites only, at a glance."""
 
+_LINKING = {"hosts": "linking hosts", "pages": "linking pages", "mementos": "captures"}
+"""Names of numbers of questions about links, if the name of the column does not say it."""
 
-_FROM_OUTSIDE = {
-    "linkers": ("Which other sites linked to it?", "Which sites linked to others?"),
-    "anchors": (
-        "With which words did other sites link to it?",
-        "With which words did sites link to each other?",
-    ),
-    "new-anchors": (
-        "Which words of other sites appeared and disappeared?",
-        "Which words of links appeared and disappeared?",
-    ),
-    "led-to": ("To which other sites did it lead?", "Which sites did others link to?"),
-}
-"""Those of them that are about links from other sites only, or to them: what they ask then about a
-site, and about the whole archive."""
-
-
-_COLUMNS = {
-    **dict.fromkeys(("most-linked", "broken"), "linking hosts"),
-    **dict.fromkeys(("new-anchors", "rising"), "linking pages"),
-}
-"""Names of the numbers of some of them, if the name of the column does not say it."""
-
-
-MOST_ROWS = 8
+MOST_ROWS = 5
 """Number of rows of each at a glance."""
+
+_ROWS_OF_FRONT, _MOST_BEGUN = 3, 4
+"""The same of the whole archive; and number of pages to begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +277,7 @@ def groups_of(
     part = "h" if scope is QuestionScope.PREFIX else scope.value[0]
     names = [one for one, question in QUESTIONS.items() if part in question.listed]
     if not has_texts:
-        names = ["find" if one == "search" else one for one in names]
+        names = ["find", *(one for one in names if not QUESTIONS[one].is_of_texts)]
     elif words:
         names.append("find")
     if [one for one, _ in about_it].count(ADDRESSES.name) > 1:
@@ -484,7 +464,6 @@ def _whole(
     has_no_graph = OF_GRAPH[0] in unmade and not growing
     controls["has_no_graph"] = has_no_graph and over
     words = {**words, "over": over, "growing": growing, "known": answer.known}
-    lanes = _lanes(query, answer)
     everything = [*pairs_of(given, LIMIT.name), (LIMIT.name, "0")]
     downloads = table_formats(f"ask/{query.name}", everything, has_uris=query.has_uris)
 
@@ -518,8 +497,10 @@ def _whole(
     captures = PageBlock("captures", "history", history, saves=saves)
     if not answer.known.captures:
         return PageParts([*blocks, captures], downloads), words
+    lanes = _lanes(given, query, answer, history)
     if lanes:
-        told, saves = {**lanes, "is_answer": True}, [Save(picture="lanes")]
+        saves.append(Save(picture="lanes"))
+        told = {**lanes, "is_answer": True}
         blocks.append(PageBlock("lanes", "lanes", lambda: told, "Through time", saves=saves))
     blocks.append(PageBlock("answer", "rows", rows))
 
@@ -559,7 +540,8 @@ def _whole(
         ]
         title = "" if growing else "Around it"
         blocks.append(PageBlock("network", "growing", lambda: facts, title, saves=saves))
-    return PageParts([*blocks, captures], downloads), words
+    # Lanes have the captures in their first row.
+    return PageParts([*blocks, *([] if lanes else [captures])], downloads), words
 
 
 def _is_unknown(row: Mapping[str, Cell]) -> bool:
@@ -644,8 +626,16 @@ def _drawn(
     return pictures, growing, [*unmade, *([] if pairs else pictures)], over
 
 
-def _lanes(query: AskQuery, answer: "AskAnswer") -> Mapping[str, Any]:
-    """Return the greatest rows through time; nothing without periods, or for several addresses."""
+def _lanes(
+    given: Given,
+    query: AskQuery,
+    answer: "AskAnswer",
+    captures: Callable[..., Mapping[str, Any]],
+) -> Mapping[str, Any]:
+    """Return the greatest rows through time; nothing without periods, or for several addresses.
+
+    The first row are the ``captures`` that they are read from, on the axis of all of them.
+    """
     ranks, what = query.question.ranks, query.question.columns[0]
     ends, period = answer.known, query.windows.period
     is_share, names = _SHARE in query.question.columns, answer.table.column_names
@@ -690,6 +680,16 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> Mapping[str, Any]:
         for name in chosen
     }
     full = most_of(counts.values())
+    pairs = [*pairs_of(given, BY.name, FROM.name, TO.name, LIMIT.name), (ASK, query.name)]
+
+    def leads_to(name: str, unit: str) -> str:
+        """Return the address of the page then, of links to it, or of the answer of that time."""
+        if not query.has_uris:
+            return address_with([*pairs, (FROM.name, unit), (TO.name, unit)])
+        if query.name in OF_TARGETS:
+            return about(name, View.LINKS, direction="in", from_=unit, to=unit)
+        return browse_address(unit.replace("-", ""), name)
+
     noun, nouns = ranks.removesuffix("s"), ranks
     if is_share:
         noun = nouns = "% of pages" if ranks else "% of captures with known text"
@@ -697,21 +697,28 @@ def _lanes(query: AskQuery, answer: "AskAnswer") -> Mapping[str, Any]:
         Lane(
             name,
             about_name(name, query.level) if what == "name" and name else None,
-            axis.bars(counts[name], noun, nouns, full),
+            axis.bars(counts[name], noun, nouns),
             max(counts[name].values()),
+            most_of([counts[name]]),
             Timestamp(min(row.get("first") or ends.first for row in rows[name])),
             Timestamp(max(row.get("last") or ends.last for row in rows[name])),
             axis.gaps(known[name]) if name in known else axis.unknown(),
+            full,
         )
         for name in chosen
     ]
     if is_share and "read" in names:
         read = {row["period"]: row["read"] for row in rows[chosen[0]]}
         bars, label = axis.bars(read, "capture", "captures"), "captures with known text"
-        most = most_of([read])
-        lanes.append(Lane(label, None, bars, most, ends.first, ends.last, axis.unknown()))
+        most, unknown = most_of([read]), axis.unknown()
+        span = ends.first, ends.last
+        lanes.append(Lane(label, None, bars, most, most, *span, unknown, most))
+    strip, title = captures(axis=axis), title_of(query)
+    facts = lanes_facts("lanes", title, lanes, axis, "in", full, leads_to, nouns)
     return {
-        **lanes_facts("lanes", title_of(query), lanes, axis, "in", full, nouns),
+        **strip,
+        **facts,
+        "pictures": {**strip["pictures"], **facts["pictures"]},
         "small": f"per cent{nouns[1:]}"
         if is_share
         else f"with the greatest number in one {period.name.lower()}",
@@ -743,8 +750,7 @@ def _at_a_glance(
         UsageError: A package is not installed.
         StoreError: The store cannot be read.
     """
-    has_hosts = query.scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
-    names = [name for name in _AT_A_GLANCE if name != "hosts" or has_hosts]
+    names = _shown_of_groups(query.scope, store)
     is_archive, alone = query.scope is QuestionScope.ARCHIVE, part_asked()
     of_page = ["captures", *(["begin"] if is_archive else []), *names]
     is_block = alone in of_page
@@ -762,14 +768,27 @@ def _at_a_glance(
         will_change()
 
     def panel(name: str) -> Mapping[str, Any]:
-        answer = answers.get(name)
-        if answer is None:
-            is_over = name in over
-            return {"style": "panel", "over": over[name]} if is_over else {"pending": _BEING_MADE}
+        answer, question = answers.get(name), queries[name].question
+        if answer is None and name not in over:
+            return {"pending": _BEING_MADE}
         return {
-            **_panel(given, answer),
-            "pictures": {name: partial(_panel_picture, answer)},
+            "style": "panel door",
+            "asks": question.of_archive if is_archive else question.asks,
+            "is_of_others": queries[name].is_external and not is_archive,
+            "following": following(name),
+            "over": over.get(name),
+            **(_panel(given, answer) if answer else {}),
+            "pictures": {name: partial(_panel_picture, answer)} if answer else {},
         }
+
+    groups = dict(
+        groups_of(
+            query.scope,
+            pairs_of(given, EXTERNAL.name),
+            has_texts=tables.has_texts(store),
+            year=f"{store.sums().last or '':.4}",
+        )
+    )
 
     label, known = "Captures" if is_archive else "Captures of it", answers.get("captures")
 
@@ -778,8 +797,13 @@ def _at_a_glance(
             return {"known": None} if "captures" in over else {"pending": _BEING_MADE}
         return captures_facts(queries["captures"], known.known, label)
 
+    def following(name: str) -> list[Next]:
+        """Return the other questions of the group of one."""
+        group = QUESTIONS[name].group.value
+        return [one for one in groups[group] if not one.href.endswith(f"{ASK}={name}")]
+
     def block(name: str) -> PageBlock:
-        title, whole = _asks(query, name), _whole_answer(given, queries[name])
+        title, whole = QUESTIONS[name].group.value, _whole_answer(given, queries[name])
         formats = table_formats(
             f"ask/{name}",
             [*(pair for pair in whole if pair[0] != ASK), (LIMIT.name, "0")],
@@ -790,20 +814,34 @@ def _at_a_glance(
 
     has_captures = known is None or known.known.captures
     saves = [Save(picture="captures", what=label)] if has_captures else []
-    blocks = [PageBlock("captures", "history", captures, saves=saves), *map(block, names)]
-    begin = answers.get("begin")
-    captured = answers.get("captures")
+    blocks = [*map(block, names), PageBlock("captures", "history", captures, saves=saves)]
+    begin, hosts = answers.get("begin"), answers.get("hosts")
     return PageParts(blocks), {
-        "known": captured and captured.known,
+        "known": known and known.known,
         "beginnings": begin and _beginnings(begin),
+        "hosts": hosts and hosts.total,
+        "groups": (),  # the panels are them
     }
+
+
+def _shown_of_groups(scope: QuestionScope, store: Scans) -> list[str]:
+    """Return the question of each group of which rows are shown, in the order of groups.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    sums = store.sums()
+    has_years = bool(sums.first and sums.last) and f"{sums.first:.4}" != f"{sums.last:.4}"
+    has_hosts = scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
+    changed, held = "rising" if has_years else "diff", "hosts" if has_hosts else "pages"
+    return ["linkers", "anchors", changed, "broken", held]
 
 
 def _panel_picture(answer: "AskAnswer") -> Drawing:
     """Return the first rows of an answer, with their numbers or times."""
     query = answer.query
-    what, ranks = query.question.columns[0], query.question.ranks
-    rows = answer.table.to_pylist()
+    what, rows = query.question.columns[0], answer.table.to_pylist()
+    ranks = telling(query, rows)
     most = max((row[ranks] or 0 for row in rows), default=0) if ranks else 0
 
     def strip(row: Mapping[str, Any]) -> Strip:
@@ -824,16 +862,22 @@ def _panel_picture(answer: "AskAnswer") -> Drawing:
 def short_query(given: Given, name: str) -> AskQuery:
     """Return a question about the part that parameters name, as it is asked at a glance."""
     question = QUESTIONS[name]
+    most = MOST_ROWS if given.found(ADDRESSES)[1] else _ROWS_OF_FRONT
     return replace(
         AskQuery.of(given, name=name),
         level=question.level,
         windows=Windows(question.period),
-        is_external=name in _FROM_OUTSIDE,
-        limit=MOST_ROWS,
+        is_external=name in _OF_OTHERS,
+        limit=10 if name == "begin" else most,
     )
 
 
 def _beginnings(answer: "AskAnswer") -> list[Beginning]:
+    """Return pages that lead somewhere, none titled like another; if no links are known, any."""
+    rows = answer.table.to_pylist()
+    linked = [row for row in rows if row["hosts"]] or rows
+    of_title = {row["title"] or row["name"]: row for row in reversed(linked)}
+    chosen = [row for row in linked if of_title[row["title"] or row["name"]] is row]
     return [
         Beginning(
             row["name"],
@@ -842,15 +886,8 @@ def _beginnings(answer: "AskAnswer") -> list[Beginning]:
             row["text"] or "",
             row["hosts"],
         )
-        for row in answer.table.to_pylist()
+        for row in chosen[:_MOST_BEGUN]
     ]
-
-
-def _asks(query: AskQuery, name: str) -> str:
-    """Return a question as it is asked at a glance."""
-    if name not in _FROM_OUTSIDE:
-        return QUESTIONS[name].asks_about("" if query.scope is QuestionScope.ARCHIVE else "it")
-    return _FROM_OUTSIDE[name][query.scope is QuestionScope.ARCHIVE]
 
 
 def _whole_answer(given: Given, query: AskQuery) -> list[tuple[str, str]]:
@@ -865,18 +902,19 @@ def _panel(given: Given, answer: "AskAnswer") -> dict[str, Any]:
     A row is what it is about, why it is in the list, and its number or time.
     """
     query, question = answer.query, answer.query.question
-    whole = _whole_answer(given, query)
-    what, column = question.columns[0], question.ranks or "last"
-    has_times = question.period is not None or question.compares or not question.ranks
+    whole, by = _whole_answer(given, query), telling(query, answer.table.to_pylist())
+    what, column = question.columns[0], by or question.ranks or "last"
+    rows = [(row[what], row.get("state"), row[column]) for row in cells(query, answer)]
+    counts_links = question.is_of_links and question.basis is Basis.ARCHIVE
     return {
-        "style": "panel",
-        "column": _COLUMNS.get(query.name, question.ranks or "last seen"),
-        "rows": [(row[what], row.get("state"), row[column]) for row in cells(query, answer)],
+        "column": _LINKING.get(column, column) if counts_links else by or "last seen",
+        "rows": rows,
+        "has_states": len({state and state.value for _, state, _ in rows}) > 1,
+        "has_bars": len({number.value for _, _, number in rows}) > 1,
         "unknown": answer.unknown,
         "total": answer.total,
         # Where the answer is that has links within a site, too.
         "inside": address_with([*whole[:-1], (EXTERNAL.name, "false")])
         if query.is_external
         else "",
-        "by_year": "" if has_times else address_with([*whole, (BY.name, "year")]),
     }

@@ -16,6 +16,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
+from arclink.analysis.relations.kept import relations_of
 from arclink.demo import write_demo_archive
 from arclink.store.location import open_store
 from tests.access.sqlite_pages import load_pages
@@ -48,6 +49,16 @@ def missing(text: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(text)
     pytest.skip(text)
+
+
+def firefox_program() -> str:
+    """Return the path of the Firefox that ``engines/firefox.sh`` installed."""
+    found = subprocess.run(
+        [str(ROOT / "engines" / "firefox.sh"), "path"], capture_output=True, text=True, check=False
+    )
+    if found.returncode:
+        missing(found.stderr.strip())
+    return found.stdout.strip()
 
 
 def all_of(page: "Page", selector: str) -> "Locator":
@@ -148,6 +159,15 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
             yield Service(base_url, demo.example_uri, folder)
         finally:
             process.send_signal(signal.SIGTERM)
+
+
+@pytest.fixture(scope="session")
+def tabled(service: Service) -> Service:
+    """The service when the tables for questions are there."""
+    where = str(service.stores / "demo.db")
+    with open_store(where) as store:
+        relations_of(where, store)
+    return service
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ A replayed page shares its origin with the shell around it, so the attacks run a
 worker has rewritten, with the real windows around the page.
 """
 
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from tests.browser.conftest import ROOT, missing
+from tests.browser.conftest import firefox_program
 from tests.browser.firefox import PREFERENCES, Firefox, FirefoxError, firefox
 from tests.browser.past import DAY, HOME, Past, capture, serving
 
@@ -210,15 +209,6 @@ class ChromiumTab:
 def evil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
     with serving(tmp_path_factory.mktemp("evil"), more=RECORDS) as service:
         yield service
-
-
-def firefox_program() -> str:
-    found = subprocess.run(
-        [str(ROOT / "engines" / "firefox.sh"), "path"], capture_output=True, text=True, check=False
-    )
-    if found.returncode:
-        missing(found.stderr.strip())
-    return found.stdout.strip()
 
 
 @pytest.fixture(scope="module")

@@ -417,8 +417,8 @@ def test_on_a_telephone_all_steps_through_time_are_on_one_line(
 def test_the_description_of_the_service_unfolds(browser: "Browser", service: Service) -> None:
     with looking(browser, service) as page:
         page.goto(f"{service.base_url}/demo/")
-        page.get_by_role("link", name="anchors?uri=…").click()
-        page.wait_for_url("**/demo/docs#anchors")
+        page.get_by_role("link", name="For programs").click()
+        page.wait_for_url("**/demo/docs")
         section = page.locator("#anchors")
         row = section.get_by_role("row", name="kinds")
         assert not row.is_visible()

@@ -60,7 +60,9 @@ def test_a_file_has_no_links_and_a_page_has() -> None:
 
 def test_a_share_of_nothing_has_no_bar_and_one_of_a_million_has_one() -> None:
     assert [bar.height for bar in share("a", 0, 10).bars] == [0]
-    assert share("a", 1, 1_000_000).bars[0].width >= 1
+    drawn = file_of(strips("One", [share("a", 1, 1_000_000), share("b", 1_000_000, 1_000_000)]))
+    one, all_of_them = [float(bar.get("width", 0)) for bar in [*drawn.iter(f"{SVG}rect")][-2:]]
+    assert (one, all_of_them) == (1.5, 580)
 
 
 def test_a_long_name_keeps_its_end() -> None:

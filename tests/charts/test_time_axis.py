@@ -3,17 +3,31 @@
 import pytest
 
 from arclink.access.chronicles import unit_for
+from arclink.access.tallies import Period
 from arclink.analysis.charts.svg import Axis
 from arclink.model import Timestamp
 from tests.charts.axes import axis_of
 
 
 @pytest.mark.parametrize("count", [1, 3, 1999, 2001])
-def test_what_exists_has_a_bar_whatever_it_is_compared_with(count: int) -> None:
+def test_a_bar_is_as_high_as_its_share_of_the_greatest(count: int) -> None:
     axis = axis_of("20150101000000", "20180101000000")
-    (bar, absent) = axis.bars({"2016-01": count, "2016-02": 0}, "link", "links", 4_000_000)
-    assert bar.height == 8.0
-    assert absent.height == 0
+    counts = {"2016-01": count, "2016-02": 0, "2016-03": 4_000_000}
+    bar, absent, full = axis.bars(counts, "link", "links")
+    assert [bar.height, absent.height, full.height] == [count / 40_000, 0, 100]
+
+
+def test_gaps_are_the_times_between_units_that_are_shorter_than_those_of_the_axis() -> None:
+    axis = Axis(Period.DAY, Timestamp("20160101000000"), Timestamp("20160228000000"), [])
+    days = ["2016-01-30", "2016-02-01", "2016-01-01", "2016-01-02"]
+    gaps = axis.gaps(days, Period.DAY)
+    assert [gap.label for gap in gaps] == [
+        "3 Jan 2016 to 29 Jan 2016",
+        "31 Jan 2016",
+        "2 Feb 2016 to 28 Feb 2016",
+    ]
+    assert sum(gap.width for gap in gaps) == pytest.approx(100 * (59 - 4) / 59, abs=0.01)
+    assert axis.gaps([], Period.DAY)[0].width == 100
 
 
 @pytest.mark.parametrize(

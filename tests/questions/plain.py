@@ -1344,12 +1344,22 @@ def _vanished(asked: Plain) -> Rows:
                 since,
                 host_last,
                 len(of_page),
+                _still_pointing(asked, of_page[0].page.surt, last),
             )
             rows.append((number, "", row))
     rows.sort(key=lambda row: row[2][0])
     rows.sort(key=lambda row: row[2][4], reverse=True)
     rows.sort(key=lambda row: row[2][2] not in ("text/html", "application/xhtml+xml"))
     return sorted(rows, key=lambda row: row[0])
+
+
+def _still_pointing(asked: Plain, surt: str, last: str) -> int | None:
+    """Return the number of pages that link to a page after a time; None if none was read then."""
+    later = [one for one in asked.archive.said if one.time > last and asked.is_asked(one.time)]
+    if all(one.content is None for one in later):
+        return None
+    pages = {one.page.surt for one, target, _ in asked.seen(later) if target.surt == surt}
+    return len(pages - {surt})
 
 
 def _begins(there: Sequence[str], words: Sequence[str], may_go_on: bool) -> bool:

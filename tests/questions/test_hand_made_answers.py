@@ -319,3 +319,28 @@ def test_times_and_kinds_narrow_what_is_counted() -> None:
     ]
     assert [*terms(pages, A, to="2009")] == ["old"]
     assert [*terms(pages, A, kind="img@src")] == ["logo"]
+
+
+# Vanished
+
+T6 = "20120101000000"
+
+
+@pytest.mark.parametrize(
+    ("later", "pages"),
+    [
+        ([], None),
+        ([Page(B, T6, None, reason="PAYLOAD_DAMAGED")], None),
+        ([Page(B, T6, [])], 0),
+        ([Page(B, T6, [link(A)]), Page(C, T6, [link(WWW)]), Page(f"{A}other", T6, [link(A)])], 3),
+        ([Page(B, T6, [link(A)]), Page(B, "20130101000000", [link(A)])], 1),
+    ],
+)
+def test_pages_still_point_to_one_that_vanished_if_a_later_capture_says_so(
+    later: list[Page], pages: int | None
+) -> None:
+    """Links before it vanished, or of the error in its place, say nothing."""
+    gone = Page(A, T5, [link(A)], status="404", reason="MEMENTO_STATUS")
+    old = [Page(A, T1, []), Page(B, T1, [link(A)]), Page(C, T1, [link(A)])]
+    (row,) = rows([*old, gone, *later], "vanished", A, scope="page")
+    assert (row["name"], row["last"], row["since"], row["pages"]) == (A, T1, T5, pages)

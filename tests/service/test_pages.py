@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 import pytest
 from flask.testing import FlaskClient
@@ -49,10 +49,10 @@ def test_the_front_has_a_form_and_pages_to_begin_with(
         "?uri=http%3A%2F%2Fb.example%2F",
         f"browse/{T1}/{B}",
     ]
-    assert (
-        "6 links (repeats on a page count) from 3 distinct page contents, captured between 3 "
-        "Nov 2009 and 30 Jan 2010"
-    ) in words(html.css_first(".holdings"))
+    assert words(html.css_first(".holdings")) == (
+        "4 captures of 3 hosts, 3 Nov 2009 to 30 Jan 2010; the links of 4 are known. "
+        "6 links (repeats on a page count) from 3 distinct contents."
+    )
 
 
 def test_pages_to_begin_with_are_pages_that_people_read_the_most_linked_first() -> None:
@@ -107,7 +107,18 @@ def lanes(html: LexborHTMLParser, panel: str) -> dict[str, tuple[list[float], st
     }
 
 
-def test_a_glance_has_the_most_used_words_and_one_scale_for_charts_that_are_compared() -> None:
+def parts_of_scale(html: LexborHTMLParser, heading: str) -> list[float]:
+    """Return how high the rows of a section are in the scale of all: the own one is 1."""
+    found = []
+    for group in html.css(f"section:has({heading}) svg.lane g"):
+        matrix = str(group.attributes["transform"]).removeprefix("matrix(").rstrip(")").split()
+        share = float(matrix[3])
+        assert float(matrix[5]) == pytest.approx(26 * (1 - share), abs=0.01)
+        found.append(share)
+    return found
+
+
+def test_a_glance_has_the_most_used_words_each_in_its_own_scale_or_all_in_one() -> None:
     texts = {"often": 4, "second": 3, **{f"t{n}": 1 for n in range(9)}}
     pages = [
         Page(f"http://{text}{n}.example/", T1, [link(A, text)])
@@ -121,25 +132,28 @@ def test_a_glance_has_the_most_used_words_and_one_scale_for_charts_that_are_comp
     by_words = lanes(html, "anchors")
     assert [*by_words][:2] == ["often", "second"]
     assert [number for _, number in by_words.values()] == ["4", "3", *["1"] * 6]
-    by_height = {max(heights) for heights, number in by_words.values() if number == "1"}
-    assert by_height == {6.5}  # one of four links: 25 % of 26 pixels
-    assert by_words["often"][0] == [26.0]
-    assert {height for heights, _ in lanes(html, "who").values() for height in heights} == {6.5}
-    scales = [words(node) for node in html.css("p.scale")]
+    assert {height for heights, _ in by_words.values() for height in heights} == {26.0}
+    assert parts_of_scale(html, "#anchors")[:3] == [1.0, 0.75, 0.25]
+    assert {*parts_of_scale(html, "#who")} == {0.25}  # one of four links
+    scales = [words(node) for node in html.css("p.scale .one")]
     assert scales == ["A bar of full height: 4 links in one month."] * 2
+    assert html.css_first("section:has(#who) input.one-scale[type=checkbox]")
+    leads = [one.attributes["href"] for one in html.css("section:has(#who) tbody a[tabindex]")]
+    assert f"?uri={quote(A, safe='')}&view=links&direction=in&from=2009-11&to=2009-11" in leads
 
 
 @pytest.mark.parametrize("view", ["anchors", "places"])
-def test_all_rows_of_a_list_have_one_scale_and_it_is_said(view: str) -> None:
+def test_all_rows_of_a_list_can_have_one_scale_and_it_is_said(view: str) -> None:
     pages = [
         Page(B, T1, [link(A, "one"), link(A, "two"), link(A, "one", rel="me")]),
         Page(C, T1, [link(A, "three")]),
     ]
     html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}&view={view}")
     heights = [float(bar.attributes["height"] or "") for bar in html.css("td.wide rect:not(.gap)")]
-    expected = {"anchors": [13.0, 13.0, 26.0], "places": [8.7, 26.0]}
-    assert sorted(heights) == expected[view]
-    (scale,) = html.css("p.scale")
+    assert {*heights} == {26.0}
+    expected = {"anchors": [0.5, 0.5, 1.0], "places": [0.33333, 1.0]}
+    assert sorted(parts_of_scale(html, "p.scale")) == expected[view]
+    (scale,) = html.css("p.scale .one")
     most = {"anchors": 2, "places": 3}[view]
     assert words(scale) == f"A bar of full height: {most} links in one day."
 
@@ -495,7 +509,7 @@ def test_a_glance_has_captures_hosts_and_words_on_one_axis(client: FlaskClient) 
     assert words(html.css_first(".known")).startswith(
         "Captured 2 times, 3 Nov 2009 to 30 Jan 2010. 2 links to it were seen, of all kinds."
     )
-    lanes = {words(section.css_first("h2")): section for section in html.css(".columns section")}
+    lanes = {words(section.css_first("h2")): section for section in html.css("#view section")}
     assert cells(lanes["Who linked to it"]) == [["b.example", "Nov 2009: 2 links3 Nov 2009", "2"]]
     assert ["Official site", "Nov 2009: 1 link3 Nov 2009", "1"] in cells(lanes["In which words"])
     assert [row[0] for row in cells(lanes["Where it led"])] == [
@@ -570,7 +584,7 @@ def test_captures_that_are_no_page_have_a_mark_of_their_own() -> None:
     html = page(client_of(lambda: MemoryStore(pages)), f"?uri={A}")
     figure = html.css_first("figure.history")
     assert figure is not None
-    assert len(figure.css(".row path.gone")) == 1
+    assert len(figure.css("tbody path.gone")) == 1
 
 
 # Links

@@ -24,7 +24,6 @@ from arclink.analysis.relations import sql_texts
 from arclink.analysis.relations.database import ShownRelations
 from arclink.analysis.relations.kept import relations_of
 from arclink.model import Forgotten, Surt
-from arclink.service.pages import sites
 from arclink.service.pages.requests import View
 from arclink.service.settings import Settings
 from arclink.service.tables import ServiceTables
@@ -107,15 +106,17 @@ def test_a_site_at_a_glance_leads_to_every_question(client: FlaskClient) -> None
     shown = glance(client, SITE)
     assert words(shown.css_first("h1")) == "*.a.example"
     panels = [words(node) for node in shown.css(".panel h2")]
-    assert panels == [
-        sites._FROM_OUTSIDE[name][0] if name in sites._FROM_OUTSIDE else QUESTIONS[name].asks
-        for name in sites._AT_A_GLANCE
-    ]
+    assert panels == [group.value for group in Group]
+    assert words(shown.css_first(".panel .asks")) == "Who linked to it? Links from other sites."
+    asked = [href.partition("ask=")[2] for href in hrefs(shown, ".panel .asks a, .panel .next a")]
+    listed = {name: one for name, one in QUESTIONS.items() if "d" in one.listed}
+    # Without texts, words are looked for elsewhere.
+    names = [name.partition("&")[0] for name in asked]
+    assert sorted(names) == sorted(
+        ["find", *(one for one in listed if not listed[one].is_of_texts)]
+    )
     assert words(shown.css_first(".known")) == "All pages of a.example and of the hosts below it"
-    following = hrefs(shown, "nav.groups a")
-    assert len(following) == sum("d" in question.listed for question in QUESTIONS.values())
-    assert [words(node) for node in shown.css("nav.groups h2")] == [one.value for one in Group]
-    for href in [*following, *hrefs(shown, ".panel a"), *hrefs(shown, ".scopes a")]:
+    for href in [*hrefs(shown, ".panel a"), *hrefs(shown, ".scopes a")]:
         assert client.get(f"/{href}").status_code == 200, href
 
 
@@ -129,6 +130,8 @@ def test_a_number_at_a_glance_says_what_it_is(client: FlaskClient) -> None:
                         "Linking hosts",
                         "Linking pages",
                         "Links",
+                        "Pages",
+                        "Contents",
                         "Captures",
                         "Changes",
                         "Last seen",
@@ -137,25 +140,40 @@ def test_a_number_at_a_glance_says_what_it_is(client: FlaskClient) -> None:
                 assert not heads[-1].css(".hidden")
 
 
-def test_numbers_at_a_glance_are_one_click_from_those_of_each_year(client: FlaskClient) -> None:
-    for query in ("", SITE):
-        hrefs_of_years = [
-            href for href in hrefs(glance(client, query), ".panel a") if "by=" in href
-        ]
-        assert len(hrefs_of_years) >= 4
-        for href in hrefs_of_years:
-            first = page(client, href).css_first("table.question thead th")
-            assert words(first) == "Period"
+def test_rows_with_one_number_show_the_first_other_one_that_tells_them_apart() -> None:
+    """Without any, they have no bars: all of them would be full."""
+    pages = [
+        Page(f"http://b.example/{number}", "20100101000000", [link(f"http://a.example/{to}", "x")])
+        for to, times in {"one": 3, "two": 2, "three": 1}.items()
+        for number in (range(times) if to == "one" else range(10, 10 + times))
+    ]
+    pages += [Page("http://b.example/10", "20100102000000", [link("http://a.example/two", "x")])]
+    client = client_of(lambda: MemoryStore(pages))
+
+    def panel(query: str) -> tuple[str, dict[str, str], int]:
+        section = glance(client, query).css_first(f"section[aria-labelledby={'broken'}]")
+        assert section is not None
+        rows = {
+            words(row.css_first("th")): words(row.css("td")[-1]) for row in section.css("tbody tr")
+        }
+        return words(section.css("thead th")[-1]), rows, len(section.css("tbody svg rect"))
+
+    head, rows, bars = panel(SITE)
+    assert (head, [*rows.values()], bars) == ("Linking pages", ["3", "2", "1"], 3)
+    head, rows, bars = panel("?uri=http://a.example/t*")
+    assert (head, [*rows.values()], bars) == ("Linking pages", ["2", "1"], 2)
+    head, rows, bars = panel("?uri=http://a.example/th*")
+    assert (head, [*rows.values()], bars) == ("Linking hosts", ["1"], 0)
 
 
 def test_none_from_other_sites_leads_to_the_links_within_the_site() -> None:
     own = [link("http://a.example/b", "own")]
     client = client_of(lambda: MemoryStore([Page(A, "20100101000000", own)]))
     (panel,) = (
-        node for node in glance(client, SITE).css(".panel") if "Which other sites" in words(node)
+        node for node in glance(client, SITE).css(".panel") if "Who linked to it?" in words(node)
     )
     assert "Links within a site are not among these: see all links." in words(panel)
-    (href,) = [node.attributes["href"] or "" for node in panel.css("a")]
+    (href,) = [node.attributes["href"] or "" for node in panel.css(".none a")]
     (row,) = page(client, href).css("table.question tbody tr")
     assert words(row).startswith("a.example")
 
@@ -355,9 +373,10 @@ def test_a_glance_at_one_capture_has_nothing_to_compare_and_says_so() -> None:
         panels = {
             words(node.css_first("h2")): words(node) for node in glance(client, query).css(".panel")
         }
-        for name in ("rising", "diff", "vanished"):
-            assert "Unknown: " in panels[QUESTIONS[name].asks], name
-            assert "None" not in panels[QUESTIONS[name].asks], name
+        changed = panels[Group.CHANGED.value]
+        assert "between two times?" in changed
+        assert "Unknown: " in changed
+        assert "None" not in changed
 
 
 def test_an_unknown_page_leads_to_addresses_that_are_almost_the_same(tmp_path: Path) -> None:
@@ -585,11 +604,12 @@ def test_rows_with_one_number_are_drawn_in_the_order_of_the_answer() -> None:
     store = MemoryStore([*pages, Page(A, "20110101000000", [link(few)])])
     shown = page(client_of(lambda: store), "?ask=most-linked&by=year")
     lanes = [words(row) for row in shown.css(".lanes tbody th")]
-    assert [name.replace(" ", "") for name in lanes] == [few, much]
+    assert lanes[0].startswith("Captures of the archive")
+    assert [name.replace(" ", "") for name in lanes[1:]] == [few, much]
     more = MemoryStore([*pages, Page(A, "20100101000000", [link(few)])])
     shown = page(client_of(lambda: more), "?ask=most-linked&by=year")
     lanes = [words(row) for row in shown.css(".lanes tbody th")]
-    assert [name.replace(" ", "") for name in lanes] == [much, few]
+    assert [name.replace(" ", "") for name in lanes[1:]] == [much, few]
     assert "A bar of full height: 1 host in one year." in words(shown)
 
 
@@ -712,9 +732,11 @@ def test_the_front_says_what_the_archive_is_and_shows_it_at_a_glance() -> None:
     assert words(front.css_first("h1")) == "The <thaw>"
     assert "Pages of 2010" in words(front.css_first(".lead"))
     assert [words(node) for node in front.css(".panel h2")] == [
-        sites._FROM_OUTSIDE[name][1] if name in sites._FROM_OUTSIDE else QUESTIONS[name].of_archive
-        for name in sites._AT_A_GLANCE
+        *(group.value for group in Group),
+        "Begin here",
     ]
+    assert max(len(panel.css("tbody tr")) for panel in front.css(".panel")) == 3
+    assert words(front.css_first(".holdings")).startswith("4 captures of 3 hosts, ")
     for href in hrefs(front, ".panel a"):
         assert client.get(f"/{href}").status_code == 200, href
 
@@ -741,7 +763,6 @@ def test_the_front_has_pages_of_different_hosts_to_begin_with(
         "http://two.example/ 1 host links to it. See the page then",
         "Second of one http://one.example/b 2 hosts link to it, most often as “second”. "
         "See the page then",
-        "http://three.example/ No page that was captured links to it. See the page then",
     ]
     links = hrefs(page(client), "ul.beginnings a")
     assert links[:2] == [

@@ -16,7 +16,7 @@ from arclink.analysis.charts.pictures import (
     shortened,
     text,
 )
-from arclink.analysis.charts.svg import height_of, in_words, run_in_words
+from arclink.analysis.charts.svg import LEAST_TALL, height_of, in_words, run_in_words
 
 _WIDTH = 900.0
 _ROW = 24.0
@@ -164,13 +164,13 @@ def up_and_down(
         base = 0.0
         for counts, kind, name in zip(up, kinds, names, strict=False):
             count = counts.get(period, 0)
-            high = tall * height_of(count, most, 1.5) / 100
             if count:
+                high = max(LEAST_TALL, tall * height_of(count, most) / 100)
                 label = f"{in_words(period)}: {count:,} {name}"
                 parts.append(rect(x, middle - base - high, width, high, kind, label))
-            base += high
+                base += high
         if count := down.get(period, 0):
-            high = tall * height_of(count, most, 1.5) / 100
+            high = max(LEAST_TALL, tall * height_of(count, most) / 100)
             parts.append(
                 rect(x, middle, width, high, "in", f"{in_words(period)}: {count:,} {names[-1]}")
             )

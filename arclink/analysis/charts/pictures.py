@@ -15,7 +15,7 @@ import orjson
 
 from arclink.access.reader import State
 from arclink.access.texts import counted, cut_in_the_middle
-from arclink.analysis.charts.svg import Axis, Bar, Mark, height_of
+from arclink.analysis.charts.svg import LEAST_TALL, Axis, Bar, Mark, height_of
 
 COLOURS = {
     "paper": "#fbfaf6",
@@ -134,6 +134,9 @@ def _wrapped(source: str, width: int) -> list[str]:
 _HATCHED = "Hatched: no capture that could show it was read, so it is unknown."
 """The meaning of gaps, below every picture that has some."""
 
+OWN_SCALES = "Each row has its own scale: a bar of full height is its greatest number."
+"""The note of `strips` about rows whose heights are not to be compared."""
+
 
 @dataclass(frozen=True, slots=True)
 class Strip:
@@ -179,9 +182,9 @@ def strips(title: str, rows: Sequence[Strip], axis: Axis | None = None, scale: s
             for one in row.gaps
         ]
         for bar in row.bars:
-            tall = row.height * bar.height / 100
             if bar.height:
-                begin, width = left + wide * bar.x / 100, max(wide * bar.width / 100, 1.5)
+                tall = max(row.height * bar.height / 100, LEAST_TALL)
+                begin, width = left + wide * bar.x / 100, max(wide * bar.width / 100, LEAST_TALL)
                 parts.append(
                     rect(begin, y + row.height - tall, width, tall, row.kind, f"{bar.label}")
                 )
@@ -200,8 +203,8 @@ def strips(title: str, rows: Sequence[Strip], axis: Axis | None = None, scale: s
 def share(label: str, count: int, most: int, kind: str = "amount") -> Strip:
     """Return a row with a bar from the left, as wide as its share of the greatest count."""
     amount = f"{count:,}"
-    width = round(height_of(count, most), 1)
-    return Strip(label, [Bar(0, width, 100 if count else 0, amount)], kind, amount, 16)
+    bar = Bar(0, height_of(count, most), 100 if count else 0, amount)
+    return Strip(label, [bar], kind, amount, 16)
 
 
 def scale_of(axis: Axis, full: int, nouns: str = "links") -> str:

@@ -24,11 +24,9 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 26, 34, 46
 _COLOURS = ("#1b6ca8", "#d1711b", "#2f8f5b", "#8a4fa3", "#b5443f", "#7a7a7a")
 """Colours that people with red-green blindness can distinguish in this order, too."""
 
-_LEAST_BAR = 8.0
-"""Least height of a bar for a count above 0, in percent: what exists is never drawn as nothing."""
-
 LEAST_TALL = 1.5
-"""The same in units of a chart's view box, where bars are taller and may be stacked."""
+"""Least height of a bar for a count above 0, in units of a chart's view box: what exists is never
+drawn as nothing."""
 
 _DIGIT = 7.0
 """Width of a character of a label, in units of the view box; the text has 12 of them."""
@@ -85,7 +83,7 @@ def bars(
             if not value:
                 continue
             x = LEFT + index * step + step * 0.1 + (0 if is_stacked else number * wide)
-            tall = inner * height_of(value, top, 100 * LEAST_TALL / inner) / 100
+            tall = max(LEAST_TALL, inner * height_of(value, top) / 100)
             y = HEIGHT - BOTTOM - base - tall
             label = f"{name}: {one.name} {percent(value) if is_share else format(value, ',.0f')}"
             parts.append(
@@ -101,13 +99,13 @@ def bars(
     return _chart(parts, [one.name for one in series])
 
 
-def height_of(count: float, full: float, least: float = _LEAST_BAR) -> float:
+def height_of(count: float, full: float) -> float:
     """Return the height of a bar in percent: 0 only for a count of 0.
 
     >>> height_of(2000, 4000), height_of(1, 4000), height_of(0, 4000)
-    (50.0, 8.0, 0.0)
+    (50.0, 0.025, 0.0)
     """
-    return max(least, min(100 * count / full, 100.0)) if count else 0.0
+    return min(100 * count / full, 100.0) if count else 0.0
 
 
 def _labels_apart(labels: Sequence[str], step: float) -> int:
@@ -252,12 +250,14 @@ class Bar:
         width: Percent.
         height: Percent of the full height; 0 only for a value of 0.
         label: The value in words.
+        when: The unit, in the form of `Period.of`; empty for other values.
     """
 
     x: float
     width: float
     height: float
     label: str
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,24 +354,23 @@ class Axis:
             moment = _next(moment, unit)
         return labels
 
-    def bars(
-        self, counts: Mapping[str, int], noun: str, nouns: str, most: int | None = None
-    ) -> list[Bar]:
+    def bars(self, counts: Mapping[str, int], noun: str, nouns: str) -> list[Bar]:
         """Return a bar for each unit in ``counts``; units with a count of 0 have no height.
 
+        A bar of full height is the greatest of the counts.
+
         Args:
-            counts: Count by unit, in the form of `Period.of`.
+            counts: Count by unit of any length, in the form of `Period.of`.
             noun: Name of what is counted, in the singular.
             nouns: The same in the plural.
-            most: The count of a bar of full height: the same for all charts that are compared, and
-                at least the greatest of their counts. By default, the greatest of ``counts``.
         """
-        most = most or most_of([counts])
+        most = most_of([counts])
         return [
             Bar(
                 *self._span(unit),
-                round(height_of(count, most), 1),
+                height_of(count, most),
                 f"{in_words(unit)}: {count:,} {noun if count == 1 else nouns}",
+                unit,
             )
             for unit, count in counts.items()
         ]
@@ -383,15 +382,25 @@ class Axis:
         """
         return self.gaps(self._known)
 
-    def gaps(self, known: Iterable[str]) -> list[Bar]:
-        """Return the runs of units that are not among ``known``."""
-        has = set(known)
-        bars = []
-        for is_known, run in groupby(self.units, has.__contains__):
-            if not is_known:
-                units = list(run)
-                left, right = self.x(beginning(units[0])), self.x(_ending(units[-1]))
-                bars.append(Bar(left, right - left, 100, run_in_words(units[0], units[-1])))
+    def gaps(self, known: Iterable[str], unit: Period | None = None) -> list[Bar]:
+        """Return the times of the axis that are in none of ``known``.
+
+        Args:
+            known: Units in which something is known.
+            unit: Their length; by default that of the units of the axis.
+        """
+        bars: list[Bar] = []
+        if not self.units:
+            return bars
+        unit, left = unit or self.unit, self.start
+        spans = [(beginning(one), _ending(one)) for one in sorted({*known})]
+        for begin, end in [*spans, (self.end, self.end)]:
+            right = min(begin, self.end)
+            if left < right:
+                last = right - timedelta(seconds=1)
+                words = run_in_words(*(unit.of(_digits(moment)) for moment in (left, last)))
+                bars.append(Bar(self.x(left), self.x(right) - self.x(left), 100, words))
+            left = max(left, end)
         return bars
 
     def marks(self, captures: Sequence[Captured]) -> list[Mark]:

@@ -252,7 +252,8 @@ COLUMNS: Mapping[str, AnswerColumn] = {
     "pages": _number(
         "Distinct pages, variants of a URI as one: those that link, or for `captures` and "
         "`hosts` those captured; `churn`: those compared, each variant by itself; `frequency`: "
-        "those with the term; `bursts`: all in these windows."
+        "those with the term; `bursts`: all in these windows; `vanished`: other pages that link to "
+        "it after `last`, in the same site, too, null if no page was read after it."
     ),
     "mementos": _number("Captures that show the links.", Merge.CAPTURES),
     "contents": _number("Distinct contents that have the links."),
@@ -849,10 +850,14 @@ QUESTIONS: Mapping[str, Question] = {
         "A row for each page that was captured without error, and either as an error later, or "
         "not at all in later periods in which other pages of its host were captured. HTML "
         "pages come first, before images, styles and other files; of each kind, those that were "
-        "there last.",
-        "`from` and `to` limit the captures; a page is all variants of a URI as one.",
+        "there last. `pages` are those that still pointed there.",
+        "`from` and `to` limit the captures, and those of pages that point there; a page is all "
+        "variants of a URI as one.",
         "",
-        ("name", "state", "mime", "status", "last", "since", "host_last", "captures"),
+        (
+            *("name", "state", "mime", "status", "last", "since", "host_last", "captures"),
+            "pages",
+        ),
         Basis.PART,
         level=None,
         period=Period.YEAR,

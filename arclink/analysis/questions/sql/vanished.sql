@@ -1,5 +1,7 @@
 -- A page was there if a capture has no error. It vanished if a later capture is an error; or if it
--- is not in later periods, although pages of its host were captured in these. HTML comes first: a reader looks for pages, not for their images and styles.
+-- is not in later periods, although pages of its host were captured in these. HTML comes first: a
+-- reader looks for pages, not for their images and styles. Pages still point to it if a capture after
+-- `last` shows a link; if none was read after it, that is not known.
 WITH asked AS (FROM said_of_part WHERE is_asked_time(timestamp)),
 page AS (
     SELECT
@@ -27,13 +29,32 @@ host AS (
     FROM said
     WHERE is_asked_time(timestamp) AND host IN (SELECT host FROM page)
     GROUP BY host
+),
+gone AS MATERIALIZED (
+    SELECT
+        number, surt, name,
+        CASE WHEN since IS NOT NULL THEN 'error' ELSE 'not captured again' END AS state,
+        mime, status, last, since, coalesce(host_last, last_capture) AS host_last, captures
+    FROM page JOIN counted USING (number, surt)
+        LEFT JOIN since USING (number, surt) LEFT JOIN host USING (host)
+    WHERE last IS NOT NULL
+        AND (since IS NOT NULL OR period_of(last_capture) < period_of(host_last))
+),
+pointing AS (
+    SELECT gone.number, gone.surt, count(DISTINCT hash(said.surt)) AS pages
+    FROM to_part
+        JOIN gone ON gone.number = to_part.number AND gone.surt = target_surt
+        JOIN said USING (content)
+    WHERE is_asked_time(timestamp) AND timestamp > last AND said.surt <> gone.surt
+    GROUP BY ALL
+),
+read AS (
+    SELECT max(timestamp) AS read_last
+    FROM said
+    WHERE content IS NOT NULL AND is_asked_time(timestamp)
 )
 SELECT
-    number, name,
-    CASE WHEN since IS NOT NULL THEN 'error' ELSE 'not captured again' END AS state,
-    mime, status, last, since, coalesce(host_last, last_capture) AS host_last, captures
-FROM page JOIN counted USING (number, surt)
-    LEFT JOIN since USING (number, surt) LEFT JOIN host USING (host)
-WHERE last IS NOT NULL
-    AND (since IS NOT NULL OR period_of(last_capture) < period_of(host_last))
+    number, name, state, mime, status, last, since, host_last, captures,
+    CASE WHEN last < read_last THEN coalesce(pages, 0) END AS pages
+FROM gone LEFT JOIN pointing USING (number, surt) CROSS JOIN read
 ORDER BY number, coalesce(is_html(mime), false) DESC, last DESC, name
