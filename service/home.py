@@ -32,6 +32,7 @@ from arclink.service.pages.glance import show_glance, show_graph, show_places
 from arclink.service.pages.links import show_anchors, show_captures, show_links
 from arclink.service.pages.requests import Asked, PageHistory, View, address, plain_query
 from arclink.service.pages.sites import (
+    BEING_MADE,
     Beginning,
     is_about_site,
     questions_of_page,
@@ -227,13 +228,13 @@ def _start(store: Scans) -> Response:
         words = dict(of_archive)
     except UsageError as error:  # the rest of the page needs no relations
         words["lacks"] = str(error)
-    beginnings = words.get("beginnings")
-    if beginnings is None:
-        beginnings = stores.once(_beginnings)
+    beginnings = words["beginnings"] if "beginnings" in words else stores.once(_beginnings)
+    facts = {"pending": BEING_MADE} if beginnings is None else {"beginnings": beginnings}
     loads = stores.once(_loads_of)
-    begin = PageBlock("begin", "begin", lambda: {"beginnings": beginnings}, "Begin here")
+    begin = PageBlock("begin", "begin", lambda: facts, "Begin here")
     loaded = PageBlock("loaded", "loads", lambda: {"loaded": loads}, _LOADED)
-    blocks = [*[begin][: len(beginnings)], *shown.blocks, *([loaded] if loads else [])]
+    has_begin = beginnings is None or len(beginnings) > 0
+    blocks = [*[begin][:has_begin], *shown.blocks, *([loaded] if loads else [])]
     return _shown("start", asked, blocks=blocks, sums=store.sums(), **words)
 
 

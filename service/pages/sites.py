@@ -408,7 +408,7 @@ def _whole(
         blocks.append(PageBlock("lanes", "lanes", lambda: lanes, "Through time", saves=saves))
     if growing or (has_no_graph and not over):
         facts = {
-            **({} if growing else {"pending": _BEING_MADE}),
+            **({} if growing else {"pending": BEING_MADE}),
             "most_open": MOST_OPEN,
             "period": query.windows.period,
             "pictures": {
@@ -426,7 +426,7 @@ def _whole(
     def of_picture(name: str, picture: Drawing) -> Mapping[str, Any]:
         is_part = name in unmade
         return {
-            **({"pending": _BEING_MADE} if is_part and not over else {}),
+            **({"pending": BEING_MADE} if is_part and not over else {}),
             "style": "panel",
             "picture": picture,
             "is_part": is_part,
@@ -446,7 +446,7 @@ def _whole(
     return PageParts([*blocks, PageBlock("answer", "rows", rows)], downloads), words
 
 
-_BEING_MADE = "Being made"
+BEING_MADE = "Being made"
 _OF_ANSWER = ("controls", "notes", "captures", "lanes", "answer")
 """The blocks of a question that do not wait for further answers."""
 
@@ -469,7 +469,7 @@ def _answered(query: AskQuery, store: Scans, tables: ServiceTables, end: float) 
     if answer is None:
         if error := tables.over_limit(store, query):
             raise error.with_traceback(None)
-        raise NotReadyError(_BEING_MADE)
+        raise NotReadyError(BEING_MADE)
     return answer
 
 
@@ -644,7 +644,7 @@ def _at_a_glance(
         answer = answers.get(name)
         if answer is None:
             is_over = name in over
-            return {"style": "panel", "over": over[name]} if is_over else {"pending": _BEING_MADE}
+            return {"style": "panel", "over": over[name]} if is_over else {"pending": BEING_MADE}
         return {
             **_panel(given, answer),
             "pictures": {name: partial(_panel_picture, answer)},
@@ -654,7 +654,7 @@ def _at_a_glance(
 
     def captures() -> Mapping[str, Any]:
         if known is None:
-            return {"known": None} if "captures" in over else {"pending": _BEING_MADE}
+            return {"known": None} if "captures" in over else {"pending": BEING_MADE}
         return captures_facts(queries["captures"], known.known, label)
 
     def block(name: str) -> PageBlock:
@@ -671,7 +671,8 @@ def _at_a_glance(
     saves = [Save(picture="captures", what=label)] if has_captures else []
     blocks = [PageBlock("captures", "history", captures, saves=saves), *map(block, names)]
     begin = answers.get("begin")
-    return PageParts(blocks), {"beginnings": begin and _beginnings(begin)}
+    words = {} if "begin" in over else {"beginnings": begin and _beginnings(begin)}
+    return PageParts(blocks), words
 
 
 def _panel_picture(answer: "AskAnswer") -> Drawing:
