@@ -37,6 +37,7 @@ from arclink.service.pages.glance import show_glance, show_graph, show_places
 from arclink.service.pages.links import show_anchors, show_captures, show_links
 from arclink.service.pages.requests import Asked, PageHistory, View, address, part_of, plain_query
 from arclink.service.pages.sites import (
+    BEING_MADE,
     Beginning,
     groups_of,
     is_about_site,
@@ -244,14 +245,15 @@ def _start(store: Scans) -> Response:
         words = dict(of_archive)
     except UsageError as error:  # the rest of the page needs no relations
         words["lacks"] = str(error)
-    beginnings = words.get("beginnings")
-    if beginnings is None:
-        beginnings = stores.once(_beginnings)
+    beginnings = words["beginnings"] if "beginnings" in words else stores.once(_beginnings)
+    facts = {"pending": BEING_MADE} if beginnings is None else {"beginnings": beginnings}
     loads = stores.once(_loads_of)
-    facts = {"style": "panel door", "beginnings": beginnings}
+    facts["style"] = "panel door"
     begin = PageBlock("begin", "begin", lambda: facts, "Begin here", is_narrow=True)
     loaded = PageBlock("loaded", "loads", lambda: {"loaded": loads})
-    blocks = [*shown.blocks, *[begin][: len(beginnings)], *([loaded] if loads else [])]
+    has_begin = beginnings is None or len(beginnings) > 0
+    *panels, captures = shown.blocks or [None]
+    blocks = [*panels, *[begin][:has_begin], *([captures] if captures else []), *([loaded] if loads else [])]
     return _shown("start", asked, blocks=blocks, sums=store.sums(), **words)
 
 

@@ -499,15 +499,36 @@ def _whole(
         return PageParts([*blocks, captures], downloads), words
     lanes = _lanes(given, query, answer, history)
     if lanes:
+<<<<<<< HEAD
         saves.append(Save(picture="lanes"))
         told = {**lanes, "is_answer": True}
         blocks.append(PageBlock("lanes", "lanes", lambda: told, "Through time", saves=saves))
     blocks.append(PageBlock("answer", "rows", rows))
+=======
+        saves = [Save(picture="lanes")]
+        blocks.append(PageBlock("lanes", "lanes", lambda: lanes, "Through time", saves=saves))
+    if growing or (has_no_graph and not over):
+        facts = {
+            **({} if growing else {"pending": BEING_MADE}),
+            "most_open": MOST_OPEN,
+            "period": query.windows.period,
+            "pictures": {
+                **(growing.pictures if growing else {}),
+                **{one: _not_made for one in OF_GRAPH if one in unmade},
+            },
+        }
+        saves = [
+            Save([("GEXF for Gephi", address_of("graph"))], "network", "The graph"),
+            Save(picture="matrix", what="Links between its nodes"),
+        ]
+        title = "" if growing else "Around it"
+        blocks.append(PageBlock("network", "growing", lambda: facts, title, saves=saves))
+>>>>>>> p2
 
     def of_picture(name: str, picture: Drawing) -> Mapping[str, Any]:
         is_part = name in unmade
         return {
-            **({"pending": _BEING_MADE} if is_part and not over else {}),
+            **({"pending": BEING_MADE} if is_part and not over else {}),
             "style": "panel",
             "picture": picture,
             "is_part": is_part,
@@ -526,7 +547,7 @@ def _whole(
     ]
     if growing or (has_no_graph and not over):
         facts = {
-            **({} if growing else {"pending": _BEING_MADE}),
+            **({} if growing else {"pending": BEING_MADE}),
             "most_open": MOST_OPEN,
             "period": query.windows.period,
             "pictures": {
@@ -549,7 +570,7 @@ def _is_unknown(row: Mapping[str, Cell]) -> bool:
     return not any(one.kind == "number" for name, one in row.items() if name not in EXTRA)
 
 
-_BEING_MADE = "Being made"
+BEING_MADE = "Being made"
 _OF_ANSWER = ("controls", "notes", "captures", "lanes", "answer")
 """The blocks of a question that do not wait for further answers."""
 
@@ -572,7 +593,7 @@ def _answered(query: AskQuery, store: Scans, tables: ServiceTables, end: float) 
     if answer is None:
         if error := tables.over_limit(store, query):
             raise error.with_traceback(None)
-        raise NotReadyError(_BEING_MADE)
+        raise NotReadyError(BEING_MADE)
     return answer
 
 
@@ -768,9 +789,16 @@ def _at_a_glance(
         will_change()
 
     def panel(name: str) -> Mapping[str, Any]:
+<<<<<<< HEAD
         answer, question = answers.get(name), queries[name].question
         if answer is None and name not in over:
-            return {"pending": _BEING_MADE}
+            return {"pending": BEING_MADE}
+=======
+        answer = answers.get(name)
+        if answer is None:
+            is_over = name in over
+            return {"style": "panel", "over": over[name]} if is_over else {"pending": BEING_MADE}
+>>>>>>> p2
         return {
             "style": "panel door",
             "asks": question.of_archive if is_archive else question.asks,
@@ -794,7 +822,7 @@ def _at_a_glance(
 
     def captures() -> Mapping[str, Any]:
         if known is None:
-            return {"known": None} if "captures" in over else {"pending": _BEING_MADE}
+            return {"known": None} if "captures" in over else {"pending": BEING_MADE}
         return captures_facts(queries["captures"], known.known, label)
 
     def following(name: str) -> list[Next]:
@@ -814,6 +842,7 @@ def _at_a_glance(
 
     has_captures = known is None or known.known.captures
     saves = [Save(picture="captures", what=label)] if has_captures else []
+<<<<<<< HEAD
     blocks = [*map(block, names), PageBlock("captures", "history", captures, saves=saves)]
     begin, hosts = answers.get("begin"), answers.get("hosts")
     return PageParts(blocks), {
@@ -835,6 +864,12 @@ def _shown_of_groups(scope: QuestionScope, store: Scans) -> list[str]:
     has_hosts = scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
     changed, held = "rising" if has_years else "diff", "hosts" if has_hosts else "pages"
     return ["linkers", "anchors", changed, "broken", held]
+=======
+    blocks = [PageBlock("captures", "history", captures, saves=saves), *map(block, names)]
+    begin = answers.get("begin")
+    words = {} if "begin" in over else {"beginnings": begin and _beginnings(begin)}
+    return PageParts(blocks), words
+>>>>>>> p2
 
 
 def _panel_picture(answer: "AskAnswer") -> Drawing:
