@@ -240,7 +240,7 @@ class PageBlock:
         facts: Returns the words of its template, by name, and its ``pictures``. The page calls it
             only for a block that is shown or has the picture that is asked for.
         title: Its heading; empty if its template has another one, or none.
-        is_narrow: Whether it is next to those beside it that are narrow, too, on a wide screen.
+        is_narrow: Whether it is next to the narrow ones before and after it on a wide screen.
     """
 
     name: str

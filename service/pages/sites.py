@@ -230,7 +230,7 @@ def show_site(
         "uri": heading,
         "sentence": sentence,
         "said": said_in(query),
-        "meaning": "" if name else in_one_line([_part_in_words(query)]),
+        "meaning": "" if name else _in_one_line([_part_in_words(query)]),
         "scopes": scopes_of(printable(query.asked[0].written), query.scope),
         "groups": groups_of(
             query.scope,
@@ -273,7 +273,7 @@ def groups_of(
     year: str = "",
     has_texts: bool = True,
 ) -> list[tuple[str, list[Next]]]:
-    """Return what one may ask next about a part, by the titles of groups.
+    """Return the questions to ask next about a part, by the titles of groups.
 
     Args:
         scope: What the part is.
@@ -281,7 +281,7 @@ def groups_of(
         name: The question that is shown; empty for none.
         views: The views of the part, if it is a page.
         words: Words to find; questions that take them keep them.
-        year: The last year of which links are known; empty if there is none.
+        year: The last year of which links are known; empty without one.
         has_texts: Whether the text of pages was read; without it, words are found elsewhere only.
     """
     part = "h" if scope is QuestionScope.PREFIX else scope.value[0]
@@ -388,12 +388,12 @@ def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str,
 
 
 def _part_in_words(query: AskQuery) -> str:
-    """Return what the heading means; empty if it says it."""
+    """Return the meaning of the heading; empty if it says it."""
     host = host_asked(query) if query.scope is QuestionScope.DOMAIN else ""
     return "" if is_ip_address(host) else _PARTS.get(query.scope, "").format(host=host)
 
 
-def in_one_line(facts: Iterable[str]) -> str:
+def _in_one_line(facts: Iterable[str]) -> str:
     """Return facts as one line for people, without empty ones."""
     line = " · ".join(filter(None, facts))
     return f"{line[:1].upper()}{line[1:]}"
@@ -412,7 +412,7 @@ def _how(given: Given, query: AskQuery, known: "KnownCaptures | None" = None) ->
         of = f"{known.known:,} of " if question.needs_read else ""
         days = days_in_words(known.first, known.last)
         read = f"read from {of}{counted(known.captures, 'capture')}, {days}"
-    return in_one_line(
+    return _in_one_line(
         [
             _part_in_words(query),
             f"links {way} {where}" if question.is_of_links else "",
