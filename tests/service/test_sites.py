@@ -354,8 +354,8 @@ def test_a_glance_at_one_capture_has_nothing_to_compare_and_says_so() -> None:
             words(node.css_first("h2")): words(node) for node in glance(client, query).css(".panel")
         }
         for name in ("rising", "diff", "vanished"):
-            assert "Unknown: " in panels[QUESTIONS[name].asks], name
-            assert "None" not in panels[QUESTIONS[name].asks], name
+            assert "Unknown: " in panels[QUESTIONS[name].asks_about("it" if query else "")], name
+            assert "None" not in panels[QUESTIONS[name].asks_about("it" if query else "")], name
 
 
 def test_an_unknown_page_leads_to_addresses_that_are_almost_the_same(tmp_path: Path) -> None:
