@@ -253,7 +253,12 @@ def _start(store: Scans) -> Response:
     loaded = PageBlock("loaded", "loads", lambda: {"loaded": loads})
     has_begin = beginnings is None or len(beginnings) > 0
     *panels, captures = shown.blocks or [None]
-    blocks = [*panels, *[begin][:has_begin], *([captures] if captures else []), *([loaded] if loads else [])]
+    blocks = [
+        *panels,
+        *[begin][:has_begin],
+        *([captures] if captures else []),
+        *([loaded] if loads else []),
+    ]
     return _shown("start", asked, blocks=blocks, sums=store.sums(), **words)
 
 

@@ -250,7 +250,7 @@ class PageBlock:
             ``pending``: a script then fetches it when it is seen. The page calls it only for a
             block that is shown or has the picture that is asked for.
         title: Its heading; empty if its template has another one, or none.
-        is_narrow: Whether it is next to those beside it that are narrow, too, on a wide screen.
+        is_narrow: Whether it is next to the narrow ones before and after it on a wide screen.
         saves: What can be taken away of it.
         href: Where a pending one is alone; empty if that is this page.
         brings_page: Whether it stands for the rest of the page while it is pending: which blocks

@@ -220,7 +220,7 @@ def show_site(
         "uri": heading,
         "sentence": sentence,
         "said": said_in(query),
-        "meaning": "" if name else in_one_line([_part_in_words(query)]),
+        "meaning": "" if name else _in_one_line([_part_in_words(query)]),
         "scopes": scopes_of(printable(query.asked[0].written), query.scope),
         "groups": groups_of(
             query.scope,
@@ -263,7 +263,7 @@ def groups_of(
     year: str = "",
     has_texts: bool = True,
 ) -> list[tuple[str, list[Next]]]:
-    """Return what one may ask next about a part, by the titles of groups.
+    """Return the questions to ask next about a part, by the titles of groups.
 
     Args:
         scope: What the part is.
@@ -271,7 +271,7 @@ def groups_of(
         name: The question that is shown; empty for none.
         views: The views of the part, if it is a page.
         words: Words to find; questions that take them keep them.
-        year: The last year of which links are known; empty if there is none.
+        year: The last year of which links are known; empty without one.
         has_texts: Whether the text of pages was read; without it, words are found elsewhere only.
     """
     part = "h" if scope is QuestionScope.PREFIX else scope.value[0]
@@ -378,12 +378,12 @@ def similar_to(uri: str, store: Scans, tables: ServiceTables) -> list[tuple[str,
 
 
 def _part_in_words(query: AskQuery) -> str:
-    """Return what the heading means; empty if it says it."""
+    """Return the meaning of the heading; empty if it says it."""
     host = host_asked(query) if query.scope is QuestionScope.DOMAIN else ""
     return "" if is_ip_address(host) else _PARTS.get(query.scope, "").format(host=host)
 
 
-def in_one_line(facts: Iterable[str]) -> str:
+def _in_one_line(facts: Iterable[str]) -> str:
     """Return facts as one line for people, without empty ones."""
     line = " · ".join(filter(None, facts))
     return f"{line[:1].upper()}{line[1:]}"
@@ -402,7 +402,7 @@ def _how(given: Given, query: AskQuery, known: "KnownCaptures | None" = None) ->
         of = f"{known.known:,} of " if question.needs_read else ""
         days = days_in_words(known.first, known.last)
         read = f"read from {of}{counted(known.captures, 'capture')}, {days}"
-    return in_one_line(
+    return _in_one_line(
         [
             _part_in_words(query),
             f"links {way} {where}" if question.is_of_links else "",
@@ -499,31 +499,10 @@ def _whole(
         return PageParts([*blocks, captures], downloads), words
     lanes = _lanes(given, query, answer, history)
     if lanes:
-<<<<<<< HEAD
         saves.append(Save(picture="lanes"))
         told = {**lanes, "is_answer": True}
         blocks.append(PageBlock("lanes", "lanes", lambda: told, "Through time", saves=saves))
     blocks.append(PageBlock("answer", "rows", rows))
-=======
-        saves = [Save(picture="lanes")]
-        blocks.append(PageBlock("lanes", "lanes", lambda: lanes, "Through time", saves=saves))
-    if growing or (has_no_graph and not over):
-        facts = {
-            **({} if growing else {"pending": BEING_MADE}),
-            "most_open": MOST_OPEN,
-            "period": query.windows.period,
-            "pictures": {
-                **(growing.pictures if growing else {}),
-                **{one: _not_made for one in OF_GRAPH if one in unmade},
-            },
-        }
-        saves = [
-            Save([("GEXF for Gephi", address_of("graph"))], "network", "The graph"),
-            Save(picture="matrix", what="Links between its nodes"),
-        ]
-        title = "" if growing else "Around it"
-        blocks.append(PageBlock("network", "growing", lambda: facts, title, saves=saves))
->>>>>>> p2
 
     def of_picture(name: str, picture: Drawing) -> Mapping[str, Any]:
         is_part = name in unmade
@@ -789,16 +768,9 @@ def _at_a_glance(
         will_change()
 
     def panel(name: str) -> Mapping[str, Any]:
-<<<<<<< HEAD
         answer, question = answers.get(name), queries[name].question
         if answer is None and name not in over:
             return {"pending": BEING_MADE}
-=======
-        answer = answers.get(name)
-        if answer is None:
-            is_over = name in over
-            return {"style": "panel", "over": over[name]} if is_over else {"pending": BEING_MADE}
->>>>>>> p2
         return {
             "style": "panel door",
             "asks": question.of_archive if is_archive else question.asks,
@@ -842,12 +814,11 @@ def _at_a_glance(
 
     has_captures = known is None or known.known.captures
     saves = [Save(picture="captures", what=label)] if has_captures else []
-<<<<<<< HEAD
     blocks = [*map(block, names), PageBlock("captures", "history", captures, saves=saves)]
     begin, hosts = answers.get("begin"), answers.get("hosts")
     return PageParts(blocks), {
         "known": known and known.known,
-        "beginnings": begin and _beginnings(begin),
+        **({} if "begin" in over else {"beginnings": begin and _beginnings(begin)}),
         "hosts": hosts and hosts.total,
         "groups": (),  # the panels are them
     }
@@ -864,12 +835,6 @@ def _shown_of_groups(scope: QuestionScope, store: Scans) -> list[str]:
     has_hosts = scope in (QuestionScope.DOMAIN, QuestionScope.ARCHIVE)
     changed, held = "rising" if has_years else "diff", "hosts" if has_hosts else "pages"
     return ["linkers", "anchors", changed, "broken", held]
-=======
-    blocks = [PageBlock("captures", "history", captures, saves=saves), *map(block, names)]
-    begin = answers.get("begin")
-    words = {} if "begin" in over else {"beginnings": begin and _beginnings(begin)}
-    return PageParts(blocks), words
->>>>>>> p2
 
 
 def _panel_picture(answer: "AskAnswer") -> Drawing:

@@ -361,7 +361,7 @@ QUESTIONS: Mapping[str, Question] = {
         "phda",
         "Which links to {it} appeared and disappeared?",
         "Which links appeared and disappeared?",
-        "Which links came and went?",
+        "Which links appeared and disappeared?",
         "A row for each host, domain or page whose links to it began or ended, in the period in "
         "which they did. A link is a page and a target; one that was missing for a while counts "
         "once. A link of a page's first known capture may be older; so it is not counted "
