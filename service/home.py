@@ -234,7 +234,9 @@ def _start(store: Scans) -> Response:
     facts = {"style": "panel door", "beginnings": beginnings}
     begin = PageBlock("begin", "begin", lambda: facts, "Begin here", is_narrow=True)
     loaded = PageBlock("loaded", "loads", lambda: {"loaded": loads})
-    blocks = [*shown.blocks, *[begin][: len(beginnings)], *([loaded] if loads else [])]
+    panels, captures = shown.blocks[:-1], shown.blocks[-1:]
+    begins, folded = [begin][: len(beginnings)], [loaded] if loads else []
+    blocks = [*panels, *begins, *captures, *folded]
     return _shown("start", asked, blocks=blocks, sums=store.sums(), **words)
 
 
