@@ -251,14 +251,9 @@ def _start(store: Scans) -> Response:
     facts["style"] = "panel door"
     begin = PageBlock("begin", "begin", lambda: facts, "Begin here", is_narrow=True)
     loaded = PageBlock("loaded", "loads", lambda: {"loaded": loads})
-    has_begin = beginnings is None or len(beginnings) > 0
-    *panels, captures = shown.blocks or [None]
-    blocks = [
-        *panels,
-        *[begin][:has_begin],
-        *([captures] if captures else []),
-        *([loaded] if loads else []),
-    ]
+    panels, captures = shown.blocks[:-1], shown.blocks[-1:]
+    begins = [begin] if beginnings is None or beginnings else []
+    blocks = [*panels, *begins, *captures, *([loaded] if loads else [])]
     return _shown("start", asked, blocks=blocks, sums=store.sums(), **words)
 
 

@@ -225,7 +225,7 @@ def _lanes_picture(title: str, lanes: Sequence[Lane], axis: Axis, side: str) -> 
 
 
 def _then(uri: str, side: str) -> Callable[[str, str], str]:
-    """Return what returns the address of the links on a side of a page in a unit of time."""
+    """Return the addresses of links on a side of a page, by label of a row and unit of time."""
     return lambda _, unit: about(uri, View.LINKS, direction=side, from_=unit, to=unit)
 
 

@@ -205,6 +205,33 @@ def test_a_changed_page_leads_to_its_changes_between_these_times(client: FlaskCl
         assert client.get(f"/{href}").status_code == 200, href
 
 
+def test_times_and_numbers_of_rows_lead_to_the_page_then_and_to_those_who_still_pointed() -> None:
+    gone = "http://gone.example/x"
+    client = client_of(
+        lambda: MemoryStore(
+            [
+                Page(gone, "20100101000000", []),
+                Page(gone, "20110101000000", None, status="404", reason="MEMENTO_STATUS"),
+                Page("http://b.example/", "20120101000000", [link(gone)]),
+            ]
+        )
+    )
+    shown = page(client, "?ask=vanished")
+    (row,) = client.get("/ask/vanished").get_json()["rows"]
+    assert row["pages"] == 1
+    leads = hrefs(shown, "table.question td a")
+    assert leads == [
+        f"browse/20100101000000/{gone}",
+        f"browse/20110101000000/{gone}",
+        f"?uri={quote_plus(gone)}&view=links&direction=in&from=20100101000000",
+    ]
+    assert "http://b.example/" in words(page(client, leads[2]).css_first("table.links"))
+    linkers = page(client, "?uri=*.gone.example&ask=linkers&level=uri")
+    assert hrefs(linkers, "td.times a") == ["browse/20120101000000/http://b.example/"] * 2
+    assert not page(client, "?ask=linkers").css("td.times a")  # of a host, which page?
+    assert not page(client, "?ask=most-linked").css("td.times a")  # of pages that link to it
+
+
 def test_page_host_domain_and_archive_are_one_click_apart(client: FlaskClient) -> None:
     seen = {}
     deep = "?uri=http://sub.a.example/one/two"
