@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -51,7 +50,6 @@ from arclink.service.pages.sites import (
 from arclink.service.problems import note_loss
 from arclink.service.responses import lead_to
 from arclink.service.stores import current_store, stores_of_app, will_change
-from arclink.service.tables import NotReadyError
 from arclink.store.protocols import Answers, OpenStore, Scans
 from arclink.uris.surts import surt_of
 
@@ -223,15 +221,8 @@ def search() -> Response:
 
 
 def _question_of_words() -> str:
-    """Return the question that finds words: in the text of pages, if that was read.
-
-    Raises:
-        StoreError: The store cannot be read.
-    """
-    with suppress(NotReadyError, UsageError):
-        if stores_of_app().tables.has_texts(current_store()):
-            return "search"
-    return "find"
+    """Return the question that finds words: in the text of pages, if that was read."""
+    return "search" if stores_of_app().tables.has_texts else "find"
 
 
 def _start(store: Scans) -> Response:

@@ -205,13 +205,10 @@ class ServiceTables:
 
         return not self._where or are_current(self._where, store.whole)
 
-    def has_texts(self, store: Scans) -> bool:
-        """Return whether the text of pages was read.
-
-        Errors are those of `answer`.
-        """
-        with self._in_use(store) as opened:
-            return opened.relations.has_texts
+    @property
+    def has_texts(self) -> bool:
+        """Whether the text of pages was read."""
+        return bool(self._where) and have_texts(self._where)
 
     def answer(self, store: Scans, query: AskQuery) -> "AskAnswer":
         """Return the answer to a question; small ones are kept until the store changes.

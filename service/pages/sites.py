@@ -231,7 +231,7 @@ def show_site(
             year=max((day[:4] for day, one in known.by_day.items() if one.read), default="")
             if known
             else "",
-            has_texts=tables.has_texts(store),
+            has_texts=tables.has_texts,
         ),
         **words,
     }
@@ -777,15 +777,15 @@ def _at_a_glance(
             "is_of_others": queries[name].is_external and not is_archive,
             "following": following(name),
             "over": over.get(name),
-            **(_panel(given, answer) if answer else {}),
-            "pictures": {name: partial(_panel_picture, answer)} if answer else {},
+            **(_panel(given, answer) if answer is not None else {}),
+            "pictures": {} if answer is None else {name: partial(_panel_picture, answer)},
         }
 
     groups = dict(
         groups_of(
             query.scope,
             pairs_of(given, EXTERNAL.name),
-            has_texts=tables.has_texts(store),
+            has_texts=tables.has_texts,
             year=f"{store.sums().last or '':.4}",
         )
     )
