@@ -136,14 +136,15 @@ test: $(CHECKS)  ## Run every check and test that needs no server
 	$(SECTION) 'pytest: tests, doctests, README'
 	.ci/in-memory $(BIN)/python -m pytest -n $(WORKERS) -m 'not engine and not long' $(PYTEST_OPTIONS)
 
-# One process: a browser takes a core for itself.
+# One process: a browser takes a core for itself. All of them: make test-browser BROWSER_TESTS=engine.
+BROWSER_TESTS ?= engine and not long
 test-browser: $(WITH_BROWSER) $(PYWB)/.installed $(WACZ)/.installed  ## Run the tests of the page for people in real browsers (headless Chromium, Firefox)
 	$(SECTION) 'Chromium, axe-core and ReplayWeb.page in $(ENGINES)/chromium'
 	PYTHON=$(BIN)/python engines/chromium.sh install
 	$(SECTION) 'Firefox: of the system, or in $(ENGINES)/firefox'
 	engines/firefox.sh install
 	$(SECTION) 'pytest: the page in a browser'
-	$(BIN)/python -m pytest -m engine --durations=5 $(PYTEST_OPTIONS) tests/browser
+	$(BIN)/python -m pytest -m '$(BROWSER_TESTS)' --durations=5 $(PYTEST_OPTIONS) tests/browser
 
 $(PYWB)/.installed: requirements/pywb.txt
 	$(SECTION) 'pywb in $(PYWB), from its locked requirements'

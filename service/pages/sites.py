@@ -555,14 +555,14 @@ _OF_ANSWER = ("controls", "notes", "captures", "lanes", "answer")
 
 
 def _page_later(error: NotReadyError) -> PageBlock:
-    """Return what a page has in place of an answer that decides which other blocks it has."""
+    """Return the block in place of an answer that decides which other blocks a page has."""
     will_change()
     why = f"{error.why[:1].upper()}{error.why[1:]}"
     return PageBlock("captures", "history", lambda: {"pending": why}, brings_page=True)
 
 
 def _answered(query: AskQuery, store: Scans, tables: ServiceTables, end: float) -> "AskAnswer":
-    """Return an answer, if it is made up to a time.
+    """Return an answer, if it is made before a time.
 
     Raises:
         NotReadyError: It is not.

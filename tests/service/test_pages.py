@@ -509,7 +509,7 @@ def test_a_glance_has_captures_hosts_and_words_on_one_axis(client: FlaskClient) 
     assert words(html.css_first(".known")).startswith(
         "Captured 2 times, 3 Nov 2009 to 30 Jan 2010. 2 links to it were seen, of all kinds."
     )
-    sections = html.css("#view section:has(h2)")
+    sections = html.css("#view > section:has(h2)")
     lanes = {words(section.css_first("h2")): section for section in sections}
     assert cells(lanes["Who linked to it"]) == [["b.example", "Nov 2009: 2 links3 Nov 2009", "2"]]
     assert ["Official site", "Nov 2009: 1 link3 Nov 2009", "1"] in cells(lanes["In which words"])
