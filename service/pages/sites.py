@@ -210,7 +210,7 @@ def show_site(
         try:
             shown, words = _at_a_glance(given, query, store, tables)
         except NotReadyError as error:
-            shown, words = PageParts([_page_later(error)]), {}
+            shown, words = PageParts([_page_later(error, "captures")]), {}
     heading, known = heading_of(query), words.get("known")
     sentence = "{it}" if heading else "The whole archive"
     if name:
@@ -456,7 +456,7 @@ def _whole(
         will_change()
         return PageParts(blocks), words
     except NotReadyError as error:
-        return PageParts([*blocks, _page_later(error)]), words
+        return PageParts([*blocks, _page_later(error, "answer")]), words
     controls["how"] = _how(given, query, answer.known)
     names = answer.table.column_names
     if unmade and not over:
@@ -493,14 +493,12 @@ def _whole(
     if heading_of(query) and question.basis.value == "part":
         label = "Captures of it"
     history = partial(captures_facts, query, answer.known, label, texts=answer.texts)
-    saves = [Save(picture="captures", what=label)] if answer.known.captures else []
-    captures = PageBlock("captures", "history", history, saves=saves)
+    of_captures = [Save(picture="captures", what=label)]
     if not answer.known.captures:
-        return PageParts([*blocks, captures], downloads), words
+        return PageParts([*blocks, PageBlock("answer", "history", history)], downloads), words
     lanes = _lanes(given, query, answer, history)
     if lanes:
-        saves.append(Save(picture="lanes"))
-        told = {**lanes, "is_answer": True}
+        told, saves = {**lanes, "is_answer": True}, [*of_captures, Save(picture="lanes")]
         blocks.append(PageBlock("lanes", "lanes", lambda: told, "Through time", saves=saves))
     blocks.append(PageBlock("answer", "rows", rows))
 
@@ -540,8 +538,9 @@ def _whole(
         ]
         title = "" if growing else "Around it"
         blocks.append(PageBlock("network", "growing", lambda: facts, title, saves=saves))
-    # Lanes have the captures in their first row.
-    return PageParts([*blocks, *([] if lanes else [captures])], downloads), words
+    if not lanes:  # which have the captures in their first row
+        blocks.append(PageBlock("captures", "history", history, saves=of_captures))
+    return PageParts(blocks, downloads), words
 
 
 def _is_unknown(row: Mapping[str, Cell]) -> bool:
@@ -554,11 +553,11 @@ _OF_ANSWER = ("controls", "notes", "captures", "lanes", "answer")
 """The blocks of a question that do not wait for further answers."""
 
 
-def _page_later(error: NotReadyError) -> PageBlock:
-    """Return the block in place of an answer that decides which other blocks a page has."""
+def _page_later(error: NotReadyError, name: str) -> PageBlock:
+    """Return a block, which the page will have, in place of an answer that decides on others."""
     will_change()
     why = f"{error.why[:1].upper()}{error.why[1:]}"
-    return PageBlock("captures", "history", lambda: {"pending": why}, brings_page=True)
+    return PageBlock(name, "history", lambda: {"pending": why}, brings_page=True)
 
 
 def _answered(query: AskQuery, store: Scans, tables: ServiceTables, end: float) -> "AskAnswer":

@@ -99,6 +99,7 @@ def test_a_part_is_fetched_when_it_is_seen(browser: "Browser", cold: str) -> Non
     page = opened(browser)
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.url.rpartition("block=")[2]))
+    page.set_viewport_size({"width": 1280, "height": 400})
     page.goto(f"{cold}?uri=*.{HOST}")
     name = page.locator(PENDING).last.get_attribute("data-block")
     page.wait_for_timeout(1000)
@@ -123,9 +124,9 @@ def test_a_part_that_fails_says_so_and_is_asked_again(browser: "Browser", cold: 
         else:
             route.continue_()
 
-    page.route("**/*block=most-linked", answer)
+    page.route("**/*block=broken", answer)
     page.goto(f"{cold}?uri={HOST}&scope=host")
-    part = page.locator("[data-block=most-linked]")
+    part = page.locator("[data-block=broken]")
     button = part.get_by_role("button", name="Ask again")
     button.scroll_into_view_if_needed()
     assert "This part failed: It broke. Ask again" in part.inner_text()
@@ -133,7 +134,7 @@ def test_a_part_that_fails_says_so_and_is_asked_again(browser: "Browser", cold: 
     fails = False
     button.press("Enter")
     part.wait_for(state="detached")
-    assert page.evaluate("document.activeElement.id") == "most-linked"
+    assert page.evaluate("document.activeElement.id") == "broken"
     page.context.close()
 
 
@@ -146,6 +147,7 @@ def test_a_form_in_use_stays_when_the_rest_comes(browser: "Browser", cold: str) 
 
     page.route("**/*block=*", slowly)
     page.goto(f"{cold}?ask=linkers&by=month")
+    page.click(".how summary")
     field = page.locator("form.narrow input[name=from]")
     field.fill("2009")
     assert page.locator("[data-page]").count() == 1

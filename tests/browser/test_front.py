@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MOST_HIGH = 1800
 """Pixels of the front page on a screen that is 1280 wide: two screens."""
 
-LANES = "?uri=*.kalvik2010.example&ask=linkers&by=month"
+LANES = "?uri=*.kalvik2010.example&ask=linkers&by=month&external=false"
 
 HEIGHTS = """[...document.querySelectorAll("table.lanes tr")]
     .filter(row => row.querySelector(".lane g"))

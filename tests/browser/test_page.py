@@ -183,6 +183,7 @@ def test_two_dates_are_compared(browser: "Browser", service: Service) -> None:
     with looking(browser, service) as page:
         page.goto(service.view("glance"))
         page.get_by_role("link", name="What changed between two times?").click()
+        page.click(".how summary")
         page.get_by_label("Direction").select_option("out")
         page.get_by_label("From").fill("2009")
         page.get_by_label("To", exact=True).fill("2010-02-12")

@@ -282,7 +282,7 @@ def test_axe_finds_nothing_wrong_around_the_past(
 def test_the_past_is_reached_and_seen_with_the_keyboard(browser: "Browser", past: Past) -> None:
     with opened(browser, past) as page:
         page.goto(f"{past.base_url}/?uri={HOME}")
-        page.get_by_role("link", name="The page then").focus()
+        page.get_by_role("link", name="What did it look like then?").focus()
         page.keyboard.press("Enter")
         wait_for_heading(page, "Old page")
         page.get_by_role("link", name="Earlier capture").focus()

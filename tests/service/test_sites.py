@@ -537,7 +537,7 @@ def test_a_request_never_makes_relations_and_says_so(tmp_path: Path) -> None:
     completed = client.get("/complete?begins=a.")
     assert (completed.status_code, completed.data) == (HTTPStatus.NO_CONTENT, b"")
     assert client.get("/?ask=anchors&block=answer").status_code == HTTPStatus.SERVICE_UNAVAILABLE
-    alone = client.get("/?ask=anchors&block=captures")
+    alone = client.get("/?ask=anchors&block=answer")
     waits, front = client.get("/?ask=anchors"), client.get("/")
     end = time.monotonic() + 60
     while (answer := client.get("/ask/linkers")).status_code == 503 and time.monotonic() < end:
