@@ -323,8 +323,9 @@ def _views_asked(query: AskQuery, known: "KnownCaptures | None") -> list[tuple[G
     """Return the views of the page that a question is about; none of several, or of others."""
     if query.scope is not QuestionScope.PAGE or len(query.asked) > 1:
         return []
-    uri, newest = as_written(query.asked[0].written)[0], (known and known.last) or ALL_TIME.last
-    return views_of(partial(about, uri), browse_address(newest[:8], uri))
+    uri = as_written(query.asked[0].written)[0]
+    newest = known.last[:8] if known and known.last else ALL_TIME.last
+    return views_of(partial(about, uri), browse_address(newest, uri))
 
 
 def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]:

@@ -431,7 +431,7 @@ def test_a_uri_as_captured_stays_in_its_address(tmp_path: Path, uri: str) -> Non
     addresses += [memento["uri"] for memento in timemap["mementos"]["list"]]
     page = client.get("/", query_string={"uri": uri, "view": "captures"}).text
     addresses += [html.unescape(one) for one in re.findall('href="(timemap/[^"]+)"', page)]
-    assert len(addresses) == 15
+    assert len(addresses) == 13
     for address in addresses:
         path_asked = ada_url.join_url("http://service.example/", address)[22:]
         assert re.match(r"/(web|timegate|timemap|browse)/", path_asked)
@@ -536,7 +536,7 @@ def test_a_star_and_a_uri_lead_to_the_list_of_captures(client: FlaskClient) -> N
         assert "view=captures" in response.headers["Location"]
     listed = client.get(client.get(f"/web/*/{A}").headers["Location"])
     assert "2012" in listed.text
-    assert "Captures" in listed.text
+    assert "When was" in listed.text
 
 
 def rows_of(client: FlaskClient, query: str) -> list[str]:

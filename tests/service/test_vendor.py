@@ -29,10 +29,12 @@ def test_each_file_is_recorded_and_unchanged() -> None:
 
 def test_they_are_loaded_only_with_a_graph() -> None:
     client = client_of(lambda: MemoryStore(WEB))
-    assert "grow.js" not in client.get("/?ask=linkers").text
+    assert 'id="grows"' not in client.get("/?ask=linkers").text
     shown = client.get("/?ask=host-links").text
-    assert 'type="module" src="/static/grow.js"' in shown
-    assert "vendor" not in shown  # the script loads them if the browser has WebGL
+    assert 'id="grows"' in shown
+    page = (VENDOR.parent / "page.js").read_text("utf-8")
+    assert 'if (document.getElementById("grows")) import("./grow.js")' in page
+    assert "vendor" not in shown + page  # the script loads them if the browser has WebGL
     script = (VENDOR.parent / "grow.js").read_text("utf-8")
     for name, *_ in ROWS:
         assert f'import("./vendor/{name}")' in script

@@ -239,7 +239,8 @@ def read_from(
 
 def asked_line(query: AskQuery) -> str:
     """Return the question, and what it is about, as a line of text."""
-    return f"{query.question.asks}  {_asked(query)}"
+    asks = query.question.asks_about("it", " ".join(query.words) or "words")
+    return f"{asks}  {_asked(query)}"
 
 
 def _asked(query: AskQuery) -> str:

@@ -140,7 +140,7 @@ class Question:
     @property
     def asks(self) -> str:
         """The question about any part."""
-        return self.sentence.format(it="it", words="words")
+        return self.asks_about("it")
 
     def asks_about(self, part: str, words: str = "words") -> str:
         """Return the question about a part, or about the whole archive if it has no name."""
