@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode
 
 from arclink.access.declarations import (
     FROM,
@@ -43,7 +44,7 @@ from arclink.analysis.questions.table import (
     QuestionScope,
 )
 from arclink.errors import NoTextsError, UsageError
-from arclink.model import ALL_TIME, Timestamp
+from arclink.model import Timestamp
 from arclink.service.pages.answers import (
     ASK,
     LINKS,
@@ -226,7 +227,7 @@ def show_site(
             query.scope,
             pairs_of(given, *(one.name for one in of_one)),
             name,
-            views=_views_asked(query, known),
+            views=_views_asked(query),
             words=given.text(WORDS),
             year=max((day[:4] for day, one in known.by_day.items() if one.read), default="")
             if known
@@ -319,13 +320,12 @@ def views_of(
     return [*views, (Group.IN_IT, Next("What did it look like then?", then))]
 
 
-def _views_asked(query: AskQuery, known: "KnownCaptures | None") -> list[tuple[Group | None, Next]]:
+def _views_asked(query: AskQuery) -> list[tuple[Group | None, Next]]:
     """Return the views of the page that a question is about; none of several, or of others."""
     if query.scope is not QuestionScope.PAGE or len(query.asked) > 1:
         return []
     uri = as_written(query.asked[0].written)[0]
-    newest = known.last[:8] if known and known.last else ALL_TIME.last
-    return views_of(partial(about, uri), browse_address(newest, uri))
+    return views_of(partial(about, uri), f"browse/?{urlencode({'uri': uri})}")  # the newest one
 
 
 def scopes_of(written: str, scope: QuestionScope) -> list[tuple[str, str, bool]]:
