@@ -340,7 +340,7 @@ COUNTS_OF_CAPTURES = ("captures", "pages", "success", "redirects", "errors", "kn
 QUESTIONS: Mapping[str, Question] = {
     "linkers": Question(
         Group.WHO,
-        "hda",
+        "dha",
         "Who linked to {it}?",
         "Which sites linked to others?",
         "Who linked to it?",
@@ -391,7 +391,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "diff": Question(
         Group.CHANGED,
-        "hda",
+        "dha",
         "What changed on {it} between two times?",
         "What changed between two times?",
         "Which pages changed between two times?",
@@ -418,7 +418,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "anchors": Question(
         Group.WORDS,
-        "hda",
+        "dha",
         "With which words was {it} linked?",
         "With which words did sites link to each other?",
         "With which words?",
@@ -472,7 +472,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "most-linked": Question(
         Group.WHO,
-        "hda",
+        "dha",
         "Which pages of {it} are most linked?",
         "What is most linked?",
         "Which pages do they link to most?",
@@ -487,7 +487,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "rising": Question(
         Group.CHANGED,
-        "hda",
+        "dha",
         "Which pages of {it} are linked more and more?",
         "What is linked more and more?",
         "What is linked more and more?",
@@ -505,7 +505,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "broken": Question(
         Group.MISSING,
-        "hda",
+        "dha",
         "Which pages of {it} are linked, but were never captured, or only as an error?",
         "What is linked, but was never captured, or only as an error?",
         "What is linked, but not there?",
@@ -535,7 +535,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "stale": Question(
         Group.MISSING,
-        "hda",
+        "dha",
         "Which pages of {it} are still linked, but were not captured again?",
         "What is still linked, but was not captured again?",
         "What should be captured again?",
@@ -551,7 +551,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "tlds": Question(
         Group.WHO,
-        "hda",
+        "dha",
         "From which top-level domains was {it} linked?",
         "From which top-level domains do links come?",
         "From which top-level domains?",
@@ -565,7 +565,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "led-to": Question(
         Group.IN_IT,
-        "hda",
+        "dha",
         "Where did {it} lead?",
         "Which sites did others link to?",
         "Where does it lead?",
@@ -581,7 +581,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "host-links": Question(
         Group.WHO,
-        "hda",
+        "dha",
         "Who links to whom around {it}?",
         "Who links to whom?",
         "Who links to whom around it?",
@@ -624,7 +624,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "captures": Question(
         Group.IN_IT,
-        "hda",
+        "dha",
         "When was {it} captured?",
         "When was the archive captured?",
         "When was it captured?",
@@ -639,7 +639,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "churn": Question(
         Group.CHANGED,
-        "hda",
+        "dha",
         "How many links did the pages of {it} gain and lose?",
         "How many links did pages gain and lose?",
         "How many links did they gain and lose?",
@@ -657,7 +657,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "survival": Question(
         Group.CHANGED,
-        "hda",
+        "dha",
         "How long do links on {it} last?",
         "How long do links last?",
         "How long do links last?",
@@ -709,7 +709,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "pages": Question(
         Group.IN_IT,
-        "hda",
+        "dha",
         "Which pages does {it} have?",
         "Which pages does the archive have?",
         "Which pages does it have?",
@@ -743,7 +743,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "search": Question(
         Group.WORDS,
-        "hda",
+        "dha",
         "Which pages of {it} say “{words}”?",
         "Which pages say “{words}”?",
         "Which pages say a word?",
@@ -765,7 +765,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "frequency": Question(
         Group.WORDS,
-        "hda",
+        "dha",
         "How often does {it} say “{words}”?",
         "How often is “{words}” said?",
         "How often, year by year?",
@@ -783,7 +783,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "first-said": Question(
         Group.WORDS,
-        "hda",
+        "dha",
         "Who on {it} said “{words}” first?",
         "Who said “{words}” first?",
         "Who said it first?",
@@ -802,7 +802,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "bursts": Question(
         Group.WORDS,
-        "hda",
+        "dha",
         "Which words came in bursts on {it}?",
         "Which words came in bursts?",
         "Which words came in bursts?",
@@ -843,7 +843,7 @@ QUESTIONS: Mapping[str, Question] = {
     ),
     "vanished": Question(
         Group.MISSING,
-        "hda",
+        "dha",
         "Which pages of {it} vanished?",
         "Which pages vanished?",
         "Which pages vanished, and who still pointed there?",
