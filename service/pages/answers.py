@@ -16,7 +16,7 @@ from arclink.access.texts import printable, printable_uri
 from arclink.analysis.charts.comparisons import matrix, ranks, survival, up_and_down
 from arclink.analysis.charts.network import links_by_name
 from arclink.analysis.charts.pictures import Drawing, Strip, strips
-from arclink.analysis.charts.svg import Axis, Bar, height_of, in_words, most_of
+from arclink.analysis.charts.svg import Axis, Bar, height_of, in_words
 from arclink.analysis.matrices.slices import Level
 from arclink.analysis.questions.queries import AskQuery
 from arclink.analysis.questions.rows import besides
@@ -233,7 +233,7 @@ def cells(query: AskQuery, answer: "AskAnswer") -> list[dict[str, Cell]]:
     """Return the cells of each row by column."""
     rows = answer.table.to_pylist()
     by = telling(query, rows)
-    most = most_of([{str(number): row[by] or 0 for number, row in enumerate(rows)}]) if by else 0
+    most = max((row[by] or 0 for row in rows), default=0) if by else 0
 
     def cell(name: str, value: object, row: Mapping[str, Any]) -> Cell:
         if is_unknown(name, row):

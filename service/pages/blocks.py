@@ -228,7 +228,7 @@ class Save(NamedTuple):
 
     Attributes:
         tables: The names and the addresses of its rows in all formats.
-        picture: The name of its picture; empty if it has none.
+        picture: The name of its picture; empty without one.
         what: What it is; empty if the title of the block says it.
     """
 
@@ -253,8 +253,8 @@ class PageBlock:
         is_narrow: Whether it is next to the narrow ones before and after it on a wide screen.
         saves: What can be taken away of it.
         href: Where a pending one is alone; empty if that is this page.
-        brings_page: Whether it stands for the rest of the page while it is pending: which blocks
-            there are is known with its answer.
+        brings_page: Whether the whole page is asked for when it is ready, because only its answer
+            decides which blocks the page has.
     """
 
     name: str

@@ -85,9 +85,6 @@ from arclink.uris.hosts import domain_of, host_of, is_ip_address
 if TYPE_CHECKING:
     from arclink.analysis.questions.asking import AskAnswer, KnownCaptures
 
-_OF_OTHERS = frozenset({"linkers", "anchors"})
-"""The questions that are about links from other sites only, at a glance."""
-
 _LINKING = {"hosts": "linking hosts", "pages": "linking pages", "mementos": "captures"}
 """Names of numbers of questions about links, if the name of the column does not say it."""
 
@@ -216,24 +213,25 @@ def show_site(
     sentence = "{it}" if heading else "The whole archive"
     if name:
         sentence = query.question.sentence if heading else query.question.of_archive
-    of_one = (LEVEL, BY, EXTERNAL, LIMIT, WORDS, TERM)
+    if "groups" not in words:
+        of_one = (LEVEL, BY, EXTERNAL, LIMIT, WORDS, TERM)
+        years = (day[:4] for day, one in known.by_day.items() if one.read) if known else ()
+        groups = groups_of(
+            query.scope,
+            pairs_of(given, *(one.name for one in of_one)),
+            name,
+            views=_views_asked(query),
+            words=given.text(WORDS),
+            year=max(years, default=""),
+            has_texts=tables.has_texts,
+        )
+        words = {**words, "groups": groups}
     return shown, {
         "uri": heading,
         "sentence": sentence,
         "said": said_in(query),
         "meaning": "" if name else _in_one_line([_part_in_words(query)]),
         "scopes": scopes_of(printable(query.asked[0].written), query.scope),
-        "groups": groups_of(
-            query.scope,
-            pairs_of(given, *(one.name for one in of_one)),
-            name,
-            views=_views_asked(query),
-            words=given.text(WORDS),
-            year=max((day[:4] for day, one in known.by_day.items() if one.read), default="")
-            if known
-            else "",
-            has_texts=tables.has_texts,
-        ),
         **words,
     }
 
@@ -867,7 +865,7 @@ def short_query(given: Given, name: str) -> AskQuery:
         AskQuery.of(given, name=name),
         level=question.level,
         windows=Windows(question.period),
-        is_external=name in _OF_OTHERS,
+        is_external=question.is_of_others,
         limit=10 if name == "begin" else most,
     )
 

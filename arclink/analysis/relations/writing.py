@@ -607,7 +607,10 @@ class PartWriter:
         ]
         for first, last in pairwise([None, *sorted(sample)[_SAMPLED::_SAMPLED], None]):
             if numbers:
-                tables = [self._renumbered(source, first, last) for source in sources]
+                tables = [
+                    self._renumbered(source.between(first, last), of)
+                    for source, of in zip(sources, numbers, strict=True)
+                ]
                 self._connection.register("renumbered", arrow.concat_tables(tables))
             yield "FROM renumbered" if numbers else sources[0].between(first, last)
 
@@ -618,11 +621,12 @@ class PartWriter:
         )
         return [(word, words.new_number(number)) for word, number in found]
 
-    def _renumbered(self, words: "_Words", first: "_Bound | None", last: "_Bound | None") -> Any:
-        """Return the rows of a slice as an Arrow table, with new numbers of contents."""
+    def _renumbered(self, words: str, numbers: _NewNumbers) -> Any:
+        """Return the rows of SQL as an Arrow table, with new numbers of contents."""
         with translated():
-            table = self._connection.sql(words.between(first, last)).to_arrow_table()
-        return words.renumbered(table)
+            table = self._connection.sql(words).to_arrow_table()
+        new = numbers[table["content"].to_numpy()]
+        return table.set_column(1, "content", arrow.array(new)).filter(arrow.array(new >= 0))
 
     def copy(self, query: str, order: str, name: str) -> None:
         """Write the rows of a query, sorted."""
@@ -693,19 +697,12 @@ class _Words:
     """
 
     def __init__(self, rows: str, numbers: _NewNumbers | None = None) -> None:
-        self.rows, self._numbers = rows, numbers
+        self.rows = rows
         # Numbers that do not become smaller: those of contents that are left out, too.
         self._bounds = None if numbers is None else np.maximum.accumulate(numbers)
 
     def new_number(self, number: int) -> int:
         return number if self._bounds is None else int(self._bounds[number])
-
-    def renumbered(self, table: Any) -> Any:
-        """Return rows in an Arrow table with their new numbers."""
-        if self._numbers is None:
-            return table
-        new = self._numbers[table["content"].to_numpy()]
-        return table.set_column(1, "content", arrow.array(new)).filter(arrow.array(new >= 0))
 
     def between(self, first: _Bound | None, last: _Bound | None) -> str:
         """Return the SQL of the rows from one bound on, and before another."""
