@@ -13,9 +13,9 @@ from pyarrow import parquet
 
 from arclink.analysis.relations import state, writing
 from arclink.analysis.relations.by_tasks import Place, UnusedTablesWarning
-from arclink.analysis.relations.folder import tables_folder
+from arclink.analysis.relations.folder import WAITING, tables_folder
 from arclink.analysis.relations.kept import relations_of
-from arclink.analysis.relations.state import WAITING, read_state
+from arclink.analysis.relations.state import read_state
 from arclink.captures.texts import read_texts_by_tasks, write_read_texts
 from arclink.cli.main import group
 from arclink.errors import ArclinkError, StoreError

@@ -31,6 +31,7 @@ from typing import NamedTuple
 from pyarrow.parquet import read_metadata
 
 from arclink.analysis.relations.folder import (
+    OF_FILES,
     OF_TEXTS,
     STATE,
     address_of,
@@ -43,7 +44,6 @@ from arclink.analysis.relations.state import (
     FILES,
     LINKS_BY_PAGE,
     NOTHING,
-    OF_FILES,
     OF_STORE,
     READ,
     TEXTS,

@@ -22,6 +22,13 @@ from arclink.store.location import local_path_of, open_store
 STATE, KIND = "state", "tables"
 """The file that says which parts a folder has, and its kind (`arclink.files.sealed`)."""
 
+WAITING = ("read", "fetched")
+"""The kinds of parts with which the relations are not current: texts by payload, before they are
+texts of contents, and texts of an address, before those that are shown and new are kept."""
+
+OF_FILES = ("texts", *WAITING)
+"""The kinds of parts that are read from archive files."""
+
 OF_TEXTS = "texts-"
 """Beginning of the names of folders at an address that have texts."""
 
@@ -39,7 +46,7 @@ def tables_folder(where: str) -> Path:
 def have_texts(where: str) -> bool:
     """Return whether texts of pages were read for a store; each build keeps them then."""
     parts = _parts_in(tables_folder(where) / STATE)
-    return any(parts.get(kind) for kind in ("texts", "read", "fetched"))
+    return any(parts.get(kind) for kind in OF_FILES)
 
 
 def shown_texts(where: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from arclink.access.texts import printable_uri
 from arclink.analysis.relations.by_tasks import UnusedTablesWarning, fetch_relations
-from arclink.analysis.relations.folder import STATE, only_writer, tables_folder
+from arclink.analysis.relations.folder import OF_FILES, STATE, WAITING, only_writer, tables_folder
 from arclink.analysis.relations.held import HeldRelations, translated
 from arclink.analysis.relations.state import (
     ANSWERS,
@@ -25,11 +25,9 @@ from arclink.analysis.relations.state import (
     LINKS,
     LINKS_BY_PAGE,
     NOTHING,
-    OF_FILES,
     OF_STORE,
     READ,
     TEXTS,
-    WAITING,
     WORDS,
     RelationsState,
     are_whole,

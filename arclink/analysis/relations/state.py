@@ -23,7 +23,14 @@ from functools import partial
 from pathlib import Path
 from sys import getsizeof
 
-from arclink.analysis.relations.folder import KIND, STATE, have_texts, only_writer, tables_folder
+from arclink.analysis.relations.folder import (
+    KIND,
+    STATE,
+    WAITING,
+    have_texts,
+    only_writer,
+    tables_folder,
+)
 from arclink.errors import SealError
 from arclink.files.sealed import is_whole, make_sealed, read_rows, seal_rows, write_sealed
 from arclink.files.spill import room_for_data
@@ -45,12 +52,8 @@ FILES: Mapping[str, tuple[str, ...]] = {
 }
 """The files of each kind of part; the first one says how large the part is."""
 
-WAITING = ("read", "fetched")
-"""The kinds of parts with which the relations are not current: texts by payload, before they are
-texts of contents, and texts of an address, before those that are shown and new are kept."""
-
-OF_STORE, OF_FILES = ("captures", "links"), ("texts", *WAITING)
-"""The kinds of parts that are made of a store, and those that are read from archive files."""
+OF_STORE = ("captures", "links")
+"""The kinds of parts that are made of a store; the others are read from archive files."""
 
 ANSWERS = "answers"
 
